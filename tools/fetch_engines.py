@@ -1,0 +1,10 @@
+"""Fetch the node engines (`make engines`): runs `streamgauge.engines.fetch` from the checkout, with nothing installed."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "host"))
+
+from streamgauge.engines.fetch import main
+
+sys.exit(main())
