@@ -1,4 +1,4 @@
-"""Fetch the node engines (`make engines`): runs `streamgauge.engines.fetch` from the checkout, with nothing installed."""
+"""Fetch the node engines (`make engines`); needs nothing but Python's standard library."""
 
 import sys
 from pathlib import Path

@@ -1,10 +1,11 @@
 """Fetch MicroPython builds and qemu-arm from a Debian archive into a private folder.
 
-Debian 13 and later package MicroPython for 32-bit ARM and for x86-64. apt downloads those packages, with a configuration
-of its own (own source list, own lists, own cache, an empty package status), and `dpkg-deb -x` unpacks them: nothing is
-installed, nothing of the system's configuration is read into or changed but the archive's address and key, and no root is
-needed. qemu-user comes from the machine's own suite, so that it runs with the machine's own C library, and only where no
-`qemu-arm` is on PATH.
+Debian 13 and later package MicroPython for 32-bit ARM and for x86-64. apt downloads those packages
+with a configuration of its own (own source list, own lists, own cache, an empty package status) and
+they are unpacked: nothing is installed, nothing of the system's configuration is changed, and no root
+is needed. Of that configuration only the archive's address and key are taken. qemu-user comes from the
+machine's own suite, so that it runs with the machine's own C library, and only where no `qemu-arm` is
+on PATH.
 
 Uses only the standard library, so that `make engines` can run before anything is installed.
 """
@@ -28,7 +29,7 @@ from .places import engines_root
 MIRROR_VARIABLE = "STREAMGAUGE_DEBIAN_MIRROR"
 # The first Debian release with a MicroPython whose .mpy format is 6.3, then whatever release is current.
 SUITES = ("trixie", "stable")
-DEBIAN_SUITES = frozenset("bookworm trixie forky duke sid stable testing oldstable unstable".split())
+DEBIAN_SUITES = {"bookworm", "trixie", "forky", "duke", "sid", "oldstable", "stable", "testing", "unstable"}
 STAMP = "engine.json"
 _KEPT_OPTIONS = ("signed-by", "trusted", "check-valid-until", "check-date")
 
@@ -47,10 +48,9 @@ class Source:
     options: dict[str, str] = field(default_factory=dict)
 
     def is_debian_archive(self) -> bool:
-        """Whether this entry is Debian's main archive rather than its security archive or another vendor's."""
-        release = {suite.split("/")[0].split("-")[0] for suite in self.suites}
-        plain = any(suite in DEBIAN_SUITES for suite in self.suites)
-        return plain and bool(release & DEBIAN_SUITES) and "main" in self.components and "security" not in self.uri
+        """Whether this is Debian's main archive rather than its security archive or another vendor's."""
+        of_debian = any(suite in DEBIAN_SUITES for suite in self.suites)
+        return of_debian and "main" in self.components and "security" not in self.uri
 
 
 def parse_list(text: str) -> Iterator[Source]:
@@ -93,7 +93,10 @@ def parse_deb822(text: str) -> Iterator[Source]:
 
 
 def _of_stanza(stanza: dict[str, str]) -> Iterator[Source]:
-    if "deb" not in stanza.get("types", "").split() or stanza.get("enabled", "yes").lower() in ("no", "false"):
+    if "deb" not in stanza.get("types", "").split() or stanza.get("enabled", "yes").lower() in (
+        "no",
+        "false",
+    ):
         return
     suites, components = tuple(stanza.get("suites", "").split()), tuple(stanza.get("components", "").split())
     for uri in stanza.get("uris", "").split():
@@ -126,15 +129,18 @@ def debian_archive(sources: list[Source]) -> Source:
         if source.is_debian_archive():
             return source
     raise FetchError(
-        "apt on this machine knows no Debian archive, and the engines are Debian packages. Install the package "
-        f"debian-archive-keyring and set {MIRROR_VARIABLE} to the address of a Debian archive, then run `make engines`."
+        "apt on this machine knows no Debian archive, and the engines are Debian packages. Install the "
+        f"package debian-archive-keyring, set {MIRROR_VARIABLE} to the address of a Debian archive and run "
+        "`make engines`."
     )
 
 
 class Apt:
     """apt-get with a configuration of its own inside one folder."""
 
-    def __init__(self, home: Path, sources: str | None, architectures: list[str], status: Path | None) -> None:
+    def __init__(
+        self, home: Path, sources: str | None, architectures: list[str], status: Path | None
+    ) -> None:
         for name in ("lists/partial", "archives/partial", "sources", "none"):
             (home / name).mkdir(parents=True, exist_ok=True)
         if status is None:
@@ -175,7 +181,9 @@ class Apt:
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
         if done.returncode:
             words = [line for line in (done.stderr + done.stdout).splitlines() if line[:2] in ("E:", "W:")]
-            raise FetchError("apt-get " + arguments[0] + " failed: " + " ".join(words or ["no reason given"])[:600])
+            raise FetchError(
+                "apt-get " + arguments[0] + " failed: " + " ".join(words or ["no reason given"])[:600]
+            )
 
     def update(self) -> None:
         """Download the package lists; an archive that cannot be read is an error."""
@@ -229,7 +237,7 @@ def commands(name: str, root: Path) -> list[str]:
 
 
 def qemu_arm(engines: Path) -> list[str]:
-    """The command that starts qemu-arm: the one on PATH, else the unpacked one; raises FetchError where neither is."""
+    """The command that starts qemu-arm: on PATH, else unpacked; raises FetchError where neither is."""
     for program in ("qemu-arm", "qemu-arm-static"):
         found = shutil.which(program)
         if found:
@@ -242,7 +250,9 @@ def qemu_arm(engines: Path) -> list[str]:
         if libraries:
             return ["env", "LD_LIBRARY_PATH=" + ":".join(libraries), program, "-U", "LD_LIBRARY_PATH"]
         return [program]
-    raise FetchError("there is no qemu-arm on PATH or unpacked: install the package qemu-user, or run `make engines`.")
+    raise FetchError(
+        "there is no qemu-arm on PATH or unpacked: install the package qemu-user, or run `make engines`."
+    )
 
 
 def _sources_text(source: Source, suite: str) -> str:
@@ -295,7 +305,9 @@ def fetch_micropython(engines: Path, name: str) -> None:
     """Unpack Debian's MicroPython as the engine `name` (`arm` or `x64`)."""
     architecture = {"arm": "armhf", "x64": "amd64"}[name]
     archive = debian_archive(apt_sources())
-    native = subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+    native = subprocess.run(
+        ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     architectures = [native] if native == architecture else [native, architecture]
     troubles: list[str] = []
     for suite in SUITES:
@@ -315,10 +327,14 @@ def fetch_micropython(engines: Path, name: str) -> None:
             except FetchError as trouble:
                 troubles.append(f"{suite}: {trouble}")
                 continue
-            _settle(staged, engines / name, {"suite": suite, "packages": names, "implementation": implementation})
+            _settle(
+                staged, engines / name, {"suite": suite, "packages": names, "implementation": implementation}
+            )
             _say(f"{name} is ready: {implementation}")
             return
-    raise FetchError(f"Debian's micropython:{architecture} cannot be had from {archive.uri}. " + " ".join(troubles))
+    raise FetchError(
+        f"Debian's micropython:{architecture} cannot be had from {archive.uri}. " + " ".join(troubles)
+    )
 
 
 def fetch(engines: Path, wanted: list[str]) -> list[str]:
@@ -331,11 +347,13 @@ def fetch(engines: Path, wanted: list[str]) -> list[str]:
         try:
             if lacking:
                 raise FetchError(
-                    f"this machine has no {' and no '.join(lacking)}; the engines are unpacked Debian packages. "
+                    f"this machine has no {' and no '.join(lacking)}, and the engines are Debian packages. "
                     "Use a Debian machine or container, or --node with a board or a `micropython` on PATH."
                 )
             if name == "x64" and platform.machine() not in ("x86_64", "AMD64"):
-                raise FetchError("an x86-64 program does not run on this processor; put a `micropython` on PATH.")
+                raise FetchError(
+                    "an x86-64 program does not run on this processor; put a `micropython` on PATH."
+                )
             if name == "arm":
                 fetch_qemu(engines)
             fetch_micropython(engines, name)
@@ -352,9 +370,13 @@ def fetch(engines: Path, wanted: list[str]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line of `make engines`."""
-    parser = argparse.ArgumentParser(prog="fetch_engines", description="Fetch the node engines into a private folder.")
+    parser = argparse.ArgumentParser(
+        prog="fetch_engines", description="Fetch the node engines into a private folder."
+    )
     parser.add_argument("engine", nargs="*", default=["arm", "x64"], help="arm, x64 (default: both)")
-    parser.add_argument("--root", type=Path, default=engines_root(), help="folder to unpack into (default: %(default)s)")
+    parser.add_argument(
+        "--root", type=Path, default=engines_root(), help="folder to unpack into (default: %(default)s)"
+    )
     parser.add_argument("--optional", action="store_true", help="exit 0 even when an engine cannot be had")
     options = parser.parse_args(arguments)
     for name in options.engine:

@@ -25,7 +25,7 @@ def cache() -> Path:
 
 
 def engines_root() -> Path:
-    """Folder of fetched engines: $STREAMGAUGE_ENGINES, else `.engines` of a checkout, else the user's cache."""
+    """Fetched engines: $STREAMGAUGE_ENGINES, else `.engines` of a checkout, else the user's cache."""
     named = os.environ.get("STREAMGAUGE_ENGINES")
     if named:
         return Path(named)

