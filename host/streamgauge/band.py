@@ -82,7 +82,7 @@ def pairs(low: IntArray, high: IntArray) -> Iterator[tuple[slice, IntArray, IntA
 
 
 def _fixed_point(numerator: IntArray, denominator: IntArray) -> IntArray:
-    """Return floor(2^60 numerator / denominator), 0 <= numerator <= denominator, by long division in int64."""
+    """Return floor(2^60 numerator / denominator), 0 <= numerator <= denominator, by long division."""
     quotient = np.zeros(len(numerator), dtype=np.int64)
     if len(numerator) == 0:
         return quotient
@@ -116,10 +116,10 @@ def matched_pairs(
     Each block is a matrix of its own, but all share one sweep.
     """
     low, high = overlapping(truth, prediction)
-    pairs = int((high - low).sum())
-    if pairs > _MOST_PAIRS:
+    cells = int((high - low).sum())
+    if cells > _MOST_PAIRS:
         raise InputError(
-            f"{pairs} pairs of segments overlap (expected at most {_MOST_PAIRS})",
+            f"{cells} pairs of segments overlap (expected at most {_MOST_PAIRS})",
             remedy="Flatten the sequences, or assess the recording in parts",
         )
     unit = 1 << _BITS
@@ -129,7 +129,7 @@ def matched_pairs(
     same_gain = 2 * substitution_gain - unit  # and IoU on top
     first_column = {block.first_row: block.first_column for block in blocks}
 
-    moves = bytearray(pairs)
+    moves = bytearray(cells)
     falls = bytearray(len(truth))  # right of row i's band the path goes up (1) or left (0)
     position = 0
     # values[k] is the best gain at column base + k of the row above; right of that it is `top`.

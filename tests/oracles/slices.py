@@ -33,7 +33,7 @@ def categories(truth: list[int], prediction: list[int]) -> list[str]:
 
 
 def _position(truth: list[int], prediction: list[int], segments_of: list[int], t: int, names: str) -> str:
-    """Where tick t lies among its segment's ticks at which both agree: there are none, at an end, between two."""
+    """Where tick t lies among its segment's ticks where both agree: none, an end, between."""
     whole, end, between = names
     before = _agrees(truth, prediction, segments_of, t, -1)
     after = _agrees(truth, prediction, segments_of, t, +1)
@@ -52,7 +52,7 @@ def _agrees(truth: list[int], prediction: list[int], segments_of: list[int], t: 
 
 
 def counts(truth: list[int], prediction: list[int], labels: int) -> dict[str, list[int]]:
-    """Ticks by label. Keys: TP, SG, D, U, F, NG (of the truth's label), SI, I, O, M, NI (of the predicted)."""
+    """Ticks by label: TP, SG, D, U, F, NG of the truth's label, SI, I, O, M, NI of the predicted."""
     found = {name: [0] * labels for name in ("TP", "SG", "SI", "D", "U", "F", "I", "O", "M", "NG", "NI")}
     for g, p, category in zip(truth, prediction, categories(truth, prediction), strict=True):
         if category == "unknown":
