@@ -8,8 +8,8 @@ import os
 class InputError(Exception):
     """Input that cannot be assessed: a file, a row, an option or a profile.
 
-    ``str()`` reads ``FILE, row N: what is wrong (what was expected). Remedy.`` The command line prints it after
-    ``streamgauge: error:`` and exits with 2.
+    ``str()`` reads ``FILE, row N: what is wrong (what was expected). Remedy.`` The command line prints it
+    after ``streamgauge: error:`` and exits with 2.
 
     Parameters
     ----------

@@ -1,11 +1,12 @@
 """Sequences of labelled segments in integer ticks, and the four operations everything else is built on.
 
 A segment is ``(label, start, end)``, half-open ``[start, end)`` with ``end > start``. A *legal* sequence has
-non-decreasing starts and non-decreasing ends; its segments may touch, leave gaps, or partially overlap. Label 0 is NULL; 255 is
-UNKNOWN, time for which nobody gave a truth.
+non-decreasing starts and non-decreasing ends; its segments may touch, leave gaps, or partially overlap. Label
+0 is NULL; 255 is UNKNOWN, time for which nobody gave a truth.
 
-`flatten` makes any sequence ordered by start one that has at most one label a tick; `fill_gaps` makes it cover its span;
-`runs` joins what only a file's rows keep apart; `clip_to_known` cuts two sequences at UNKNOWN time.
+`flatten` makes any sequence ordered by start one that has at most one label a tick; `fill_gaps` makes it
+cover its span; `runs` joins what only a file's rows keep apart; `clip_to_known` cuts two sequences at UNKNOWN
+time.
 """
 
 from __future__ import annotations
@@ -132,7 +133,9 @@ def fill_gaps(segs: Segments, span: tuple[int, int], label: int = NULL) -> Segme
         NULL, or UNKNOWN for a truth whose gaps nobody labelled.
     """
     begin, stop = span
-    covered = np.maximum.accumulate(np.concatenate(([begin], segs.end)))  # covered up to here before segment i
+    covered = np.maximum.accumulate(
+        np.concatenate(([begin], segs.end))
+    )  # covered up to here before segment i
     until = np.append(segs.start, stop)
     gap = np.flatnonzero(until > covered)
     return Segments(
@@ -163,8 +166,9 @@ def clip_to_known(truth: Segments, other: Segments) -> list[tuple[Segments, Segm
     Returns
     -------
     blocks : list of (Segments, Segments)
-        For each stretch of known time, in order: truth and prediction inside it. Segments reaching out of a block are
-        clipped, and each part stands as a segment of its own. Without UNKNOWN time there is one block.
+        For each stretch of known time, in order: truth and prediction inside it. Segments reaching out of a
+        block are clipped, and each part stands as a segment of its own. Without UNKNOWN time there is one
+        block.
     """
     if len(truth) == 0:
         return []
@@ -199,8 +203,9 @@ def runs(segs: Segments) -> Segments:
 def flatten(segs: Segments, *, touch: int = 0) -> tuple[Segments, int]:
     """Return a sequence with at most one label a tick, and how many segments began inside an earlier one.
 
-    Where segments overlap, the one that starts later has the time; the earlier one resumes after a nested one. Of two
-    that start together the shorter lies inside the longer; of two with equal bounds the later row has the time.
+    Where segments overlap, the one that starts later has the time; the earlier one resumes after a nested
+    one. Of two that start together the shorter lies inside the longer; of two with equal bounds the later row
+    has the time.
 
     Parameters
     ----------
@@ -221,8 +226,9 @@ def flatten(segs: Segments, *, touch: int = 0) -> tuple[Segments, int]:
 def flatten_nested(segs: Segments) -> tuple[Segments, int]:
     """Return a legal sequence that keeps partial overlaps, and how many segments were nested.
 
-    A segment strictly inside an earlier one interrupts all that run; what it interrupted resumes as in `flatten`: where
-    nothing that started later runs. A sequence without nested segments is returned as it is, sorted.
+    A segment strictly inside an earlier one interrupts all that run; what it interrupted resumes as in
+    `flatten`: where nothing that started later runs. A sequence without nested segments is returned as it is,
+    sorted.
     """
     segs = order(segs)
     if len(segs) == 0:
@@ -234,9 +240,7 @@ def flatten_nested(segs: Segments) -> tuple[Segments, int]:
     return flat, int(nested.sum())
 
 
-def _resolve(
-    segs: Segments, touch: int, rows_of: Callable[[list[Row]], list[Row]]
-) -> tuple[Segments, int]:
+def _resolve(segs: Segments, touch: int, rows_of: Callable[[list[Row]], list[Row]]) -> tuple[Segments, int]:
     """Apply `rows_of` to each group of overlapping segments; all others pass through untouched."""
     segs = order(segs)
     if len(segs) < 2:

@@ -18,8 +18,8 @@ class Task:
     slice_ticks : int
         Length of a slice, the unit of the prequential record and of the node's one-sample entries.
     closed : bool
-        The files meant ``[start, end]`` (the paper's convention), not ``[start, end)``. Segments in memory are
-        half-open all the same, one tick longer; the alignment takes that tick off again.
+        The files meant ``[start, end]`` (the paper's convention), not ``[start, end)``. Segments in memory
+        are half-open all the same, one tick longer; the alignment takes that tick off again.
     gaps_unknown : bool
         Time that no truth segment covers is UNKNOWN, not NULL.
     origin : str or None
