@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
+
 from streamgauge.engines import Engine, EngineMissing, get_engine
 
 PROJECT = Path(__file__).resolve().parents[1]

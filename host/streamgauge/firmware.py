@@ -117,8 +117,8 @@ def without_viper(text: str, name: str = "<source>") -> str:
     """The same source for an interpreter without a native emitter.
 
     Removes the decorators `@micropython.viper` and `@micropython.native` and the annotations of what they
-    decorated. The casts that viper alone knows (`ptr32(x)`, `uint(x)`) are defined before the first statement,
-    as functions that return their argument. Line numbers stay where Python allows it.
+    decorated. The casts that viper alone knows (`ptr32(x)`, `uint(x)`) are defined before the first
+    statement, as functions that return their argument. Line numbers stay where Python allows it.
     """
     tree = ast.parse(text, name)
     data = text.encode()

@@ -185,9 +185,9 @@ class Apt:
                 "apt-get " + arguments[0] + " failed: " + " ".join(words or ["no reason given"])[:600]
             )
 
-    def update(self) -> None:
-        """Download the package lists; an archive that cannot be read is an error."""
-        self._run("-o", "APT::Update::Error-Mode=any", "update")
+    def update(self, strict: bool = True) -> None:
+        """Download the package lists; when strict, an archive that cannot be read is an error."""
+        self._run("update", *(("-o", "APT::Update::Error-Mode=any") if strict else ()))
 
     def download(self, package: str) -> list[Path]:
         """Download one package with what it depends on and the status lacks."""
@@ -295,7 +295,8 @@ def fetch_qemu(engines: Path) -> None:
         home = Path(folder)
         # With the machine's own status, apt downloads only the libraries the machine lacks.
         apt = Apt(home / "apt", None, [], Path("/var/lib/dpkg/status"))
-        apt.update()
+        # All of the machine's archives are asked, and another vendor's may well be out of reach.
+        apt.update(strict=False)
         packages = apt.download("qemu-user")
         names = unpack(packages, home / "root")
         _settle(home / "root", engines / "qemu", {"packages": names})

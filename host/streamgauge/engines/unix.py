@@ -26,9 +26,16 @@ class UnixEngine(Engine):
     ) -> None:
         self.name = name
         self.command = command
+        self.implementation = implementation
         self.bits = implementation.bits
         self.version = implementation.text
         self.march = march
+
+    def under(self, *options: str) -> UnixEngine:
+        """This arm engine with more options for qemu-arm."""
+        at = self.command.index("-L")
+        command = (*self.command[:at], *options, *self.command[at:])
+        return UnixEngine(self.name, command, self.implementation, self.march)
 
     def run(
         self,
