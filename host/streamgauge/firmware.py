@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
-from .engines.places import cache, checkout
+from .places import cache, checkout
 
 PACKAGE = "gauge"
 HOST_ONLY = "_cpython.py"
@@ -40,6 +43,14 @@ def sources(root: Path | None = None) -> dict[str, str]:
     root = source_root() if root is None else root
     paths = [path for path in (root / PACKAGE).rglob("*.py") if path.name != HOST_ONLY]
     return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(paths)}
+
+
+def node_model() -> ModuleType:
+    """The package `gauge` itself, run by this Python: the host's model of a node."""
+    root = str(source_root())
+    if root not in sys.path:
+        sys.path.append(root)
+    return importlib.import_module(PACKAGE)
 
 
 def build(

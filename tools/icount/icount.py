@@ -31,8 +31,8 @@ from pathlib import Path
 
 from streamgauge.engines import EngineError, EngineMissing, RunOutput
 from streamgauge.engines.fetch import FetchError, qemu_arm
-from streamgauge.engines.places import cache, engines_root
 from streamgauge.engines.unix import UnixEngine, arm_engine
+from streamgauge.places import cache, engines_root
 
 HERE = Path(__file__).resolve().parent
 CROSS_COMPILER = "arm-linux-gnueabihf-gcc"

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .places import engines_root
+from ..places import engines_root
 
 MIRROR_VARIABLE = "STREAMGAUGE_DEBIAN_MIRROR"
 # The first Debian release with a MicroPython whose .mpy format is 6.3, then whatever release is current.

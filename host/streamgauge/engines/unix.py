@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from ..places import engines_root
 from . import fetch
 from .base import PROBE, Engine, EngineMissing, EngineTimeout, Implementation, RunOutput, checked_path
-from .places import engines_root
 
 PROGRAM = "program.py"
 

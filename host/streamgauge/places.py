@@ -1,4 +1,4 @@
-"""Where engines that were fetched for this project, and what was built for them, are kept."""
+"""Where the project's own files, fetched engines and caches are, in a checkout and in an installed wheel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 def checkout() -> Path | None:
     """Root of the source checkout this package runs from; None for an installed wheel."""
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[2]
     return root if (root / "pyproject.toml").is_file() and (root / "firmware").is_dir() else None
 
 
@@ -31,3 +31,9 @@ def engines_root() -> Path:
         return Path(named)
     root = checkout()
     return root / ".engines" if root else cache() / "engines"
+
+
+def memory_profiles() -> Path:
+    """Folder of the memory profiles, `sensor.toml` and others."""
+    root = checkout()
+    return root / "memory_profiles" if root else Path(__file__).resolve().parent / "_profiles"
