@@ -1,0 +1,360 @@
+"""Memory profiles: what a node has room for, and how profile and task become what the node loads.
+
+A profile is a TOML file. `KEYS` is the one list of what may stand in it: a new key is a new line there, and
+the schema, the checks, the messages, the defaults and the node's configuration follow from it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from streamgauge.errors import InputError
+from streamgauge.files import Recording
+from streamgauge.task import Task
+
+ESTIMATORS = ("align", "slices", "prequential")
+
+NODE_SEGMENT_TICKS = (
+    2**28
+)  # the node's time is modulo 2^30; a quarter of that keeps sums of two durations in 31 bits
+
+_REQUIRED = object()
+
+
+def _whole(least: int, most: int, meaning: str = "") -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most, "description": meaning}
+
+
+def _number(least: float, most: float, meaning: str = "") -> dict[str, Any]:
+    return {"type": "number", "minimum": least, "maximum": most, "description": meaning}
+
+
+def _text(meaning: str = "") -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "description": meaning}
+
+
+def _some_of(choices: tuple[str, ...], meaning: str = "") -> dict[str, Any]:
+    items = {"type": "string", "enum": list(choices)}
+    return {"type": "array", "items": items, "minItems": 1, "uniqueItems": True, "description": meaning}
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of a profile.
+
+    Attributes
+    ----------
+    path : str
+        Table and key, ``"capacity.runs"``.
+    schema : dict
+        JSON schema of the value; its description is the key's documentation.
+    config : str or None
+        The entry of the node's configuration it becomes.
+    encode : callable
+        From the value to that entry, which is a whole number, a text or a list.
+    default : object
+        The value of a profile that leaves the key out; without one the key is required.
+    """
+
+    path: str
+    schema: dict[str, Any]
+    config: str | None = None
+    encode: Callable[[Any], Any] = lambda value: value
+    default: Any = _REQUIRED
+
+
+KEYS = (
+    Key("name", _text("what reports call it")),
+    Key("description", _text("one line for people")),
+    Key("tier", _text("Kirkby's environment, or a board")),
+    Key("heap.bytes", _whole(4096, 2**40, "heap the node program runs in")),
+    Key(
+        "heap.state_bytes",
+        _whole(0, 2**31 - 1, "most the ledger may hand out; 0: no limit"),
+        "state_bytes",
+        default=0,
+    ),
+    Key("capacity.labels", _whole(1, 31, "labels besides NULL")),
+    Key("capacity.runs", _whole(2, 1024, "runs a side that wait for the other side"), "runs"),
+    Key("capacity.pending", _whole(2, 1024, "segments a side that the alignment keeps undecided"), "pending"),
+    Key("capacity.window", _whole(1, 2**20, "records of the sliding window"), "window"),
+    Key(
+        "prequential.alpha",
+        _number(0.5, 0.9999, "fading factor a record"),
+        "alpha_q30",
+        lambda a: round((1 - a) * 2**30),
+    ),
+    Key(
+        "prequential.delta",
+        _number(1e-6, 0.5, "share of bounds that may fail"),
+        "delta_ppm",
+        lambda d: round(d * 1e6),
+    ),
+    Key(
+        "prequential.loss_max",
+        _whole(0, 2**16 - 1, "largest loss of node.loss(x); 0: not used"),
+        "loss_max",
+        default=0,
+    ),
+    Key("estimators.on", _some_of(ESTIMATORS, "what the node computes"), "estimators"),
+)
+_BY_PATH = {key.path: key for key in KEYS}
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A checked memory profile.
+
+    Attributes
+    ----------
+    values : dict of str to object
+        Every key of `KEYS` by its path, defaults filled in.
+    source : str
+        The file it came from.
+    """
+
+    values: Mapping[str, Any]
+    source: str = ""
+
+    def __getitem__(self, path: str) -> Any:
+        return self.values[path]
+
+    @property
+    def name(self) -> str:
+        """What reports call the profile."""
+        return str(self.values["name"])
+
+    @property
+    def heap_bytes(self) -> int:
+        """Heap the node program runs in."""
+        return int(self.values["heap.bytes"])
+
+    def with_values(self, changes: Mapping[str, Any]) -> Profile:
+        """Return the profile with other values for some keys, checked like a file's."""
+        values = _check(_nested({**self.values, **changes}), None, [])
+        return replace(self, values=values)
+
+
+def profile_names() -> list[str]:
+    """Return the names of the profiles that come with streamgauge."""
+    return sorted(path.stem for path in _folder().glob("*.toml"))
+
+
+def load_profile(name_or_path: str | Path) -> Profile:
+    """Read a memory profile.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        One of `profile_names`, or a TOML file.
+
+    Raises
+    ------
+    InputError
+        No such profile, not TOML, or a key that is unknown, missing or impossible; the message names it.
+    """
+    text = str(name_or_path)
+    path = Path(text)
+    if path.suffix != ".toml" and "/" not in text:
+        if text not in profile_names():
+            near = difflib.get_close_matches(text, profile_names(), 1)
+            raise InputError(
+                f"no memory profile is named {text!r} (expected {', '.join(profile_names())}, or a .toml file)",
+                remedy=f"Did you mean {near[0]}" if near else None,
+            )
+        path = _folder() / f"{text}.toml"
+    try:
+        lines = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"cannot be read ({reason})", file=path, remedy="Check the path") from None
+    try:
+        document = tomllib.loads(lines)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        raise InputError(
+            f"is not TOML, {str(error).split(' (')[0].lower()}", file=path, row=int(at[1]) if at else None
+        ) from None
+    return Profile(_check(document, str(path), lines.split("\n")), str(path))
+
+
+def profile_schema() -> dict[str, Any]:
+    """Return the JSON schema of a profile."""
+    tables: dict[str, dict[str, Any]] = {"": _table()}
+    for key in KEYS:
+        table, _, name = key.path.rpartition(".")
+        if table not in tables:
+            tables[table] = tables[""]["properties"][table] = _table()
+        tables[table]["properties"][name] = key.schema
+        if key.default is _REQUIRED:
+            tables[table]["required"].append(name)
+            if table and table not in tables[""]["required"]:
+                tables[""]["required"].append(table)
+    dialect = Draft202012Validator.META_SCHEMA["$id"]
+    return {"$schema": dialect, "title": "streamgauge memory profile", **tables[""]}
+
+
+def compile_config(profile: Profile, task: Task, *, overlap: bool = False) -> dict[str, Any]:
+    """Return what the node loads: whole numbers, texts and lists only, so that it survives JSON.
+
+    Parameters
+    ----------
+    profile : Profile
+    task : Task
+    overlap : bool
+        Segments of one side may partially overlap (segment-wise entries only).
+
+    Raises
+    ------
+    InputError
+        The task does not fit the profile or the node.
+    """
+    room = profile["capacity.labels"]
+    if len(task.labels) - 1 > room:
+        raise InputError(
+            f"the task has {len(task.labels) - 1} labels besides {task.labels[0]} (at most {room} fit the "
+            f"profile {profile.name}, and 31 any node)",
+            remedy="Merge labels" if room == 31 else "Raise its capacity.labels, or merge labels",
+        )
+    if task.slice_ticks >= NODE_SEGMENT_TICKS:
+        raise InputError(
+            f"a slice lasts {task.slice_ticks} ticks (less than 2^28 were expected on a node)",
+            remedy="Choose a shorter --slice or a longer --tick",
+        )
+    config: dict[str, Any] = {
+        "version": 1,
+        "labels": list(task.labels),
+        "tick_us": _microseconds(task.tick_seconds),
+        "slice": task.slice_ticks,
+        "closed": int(task.closed),
+        "overlap": int(overlap),
+        "gaps_unknown": int(task.gaps_unknown),
+    }
+    config.update((key.config, key.encode(profile[key.path])) for key in KEYS if key.config)
+    return config
+
+
+def check_node_range(recording: Recording) -> None:
+    """Raise InputError for a recording whose segments are too long for the node's 30-bit time."""
+    sides = (("truth", recording.truth_raw), ("prediction", recording.prediction_raw))
+    for what, segments in sides:
+        length = segments.end - segments.start
+        if len(length) and int(length.max()) >= NODE_SEGMENT_TICKS:
+            longest = int(np.argmax(length))
+            raise InputError(
+                f"a segment of the {what} lasts {int(length[longest])} ticks, from "
+                f"{int(segments.start[longest])} to {int(segments.end[longest])} (a node takes less than 2^28)",
+                remedy="Choose a longer --tick, or assess it without --node",
+            )
+
+
+def _folder() -> Path:
+    """Return where the profiles are: inside the installed package, or beside the sources."""
+    installed = Path(__file__).with_name("_profiles")
+    return installed if installed.is_dir() else Path(__file__).parents[2] / "memory_profiles"
+
+
+def _table() -> dict[str, Any]:
+    return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+
+def _nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    document: dict[str, Any] = {}
+    for path, value in values.items():
+        table, _, name = path.rpartition(".")
+        (document.setdefault(table, {}) if table else document)[name] = value
+    return document
+
+
+def _check(document: dict[str, Any], file: str | None, lines: list[str]) -> dict[str, Any]:
+    """Return the values of a profile by path, or raise InputError for the first key that is wrong."""
+    errors = list(Draft202012Validator(profile_schema()).iter_errors(document))
+    if errors:  # an unknown key first: it may be why another one is missing
+        first = min(errors, key=lambda error: error.validator != "additionalProperties")
+        raise _explain(first, document, file, lines)
+    values = {}
+    for key in KEYS:
+        found: Any = document
+        for name in key.path.split("."):
+            found = found.get(name, key.default) if isinstance(found, dict) else found
+        if isinstance(found, float) and not math.isfinite(
+            found
+        ):  # compares false with every limit of a schema
+            raise InputError(
+                f"{key.path} is {found} ({_expected(key.path)})", file=file, row=_row(lines, key.path)
+            )
+        values[key.path] = found
+    return values
+
+
+def _explain(
+    error: ValidationError, document: dict[str, Any], file: str | None, lines: list[str]
+) -> InputError:
+    place = [part for part in error.absolute_path if isinstance(part, str)]  # without places inside a list
+    here: Any = document
+    for part in place:
+        here = here[part]
+    schema: Any = error.schema
+    if error.validator == "additionalProperties":
+        extra = next(name for name in here if name not in schema["properties"])
+        path = ".".join([*place, extra])
+        known = [*_BY_PATH, *{key.path.partition(".")[0] for key in KEYS}]
+        near = difflib.get_close_matches(path, known, 1) or difflib.get_close_matches(extra, known, 1, 0.4)
+        return InputError(
+            f"{path} is no key of a memory profile",
+            file=file,
+            row=_row(lines, path),
+            remedy=f"Did you mean {near[0]}" if near else f"Known keys are {', '.join(_BY_PATH)}",
+        )
+    if error.validator == "required":
+        missing = next(name for name in schema["required"] if name not in here)
+        path = ".".join([*place, missing])
+        return InputError(f"{path} is missing ({_expected(path)})", file=file)
+    path = ".".join(place)
+    return InputError(f"{path} is {here!r} ({_expected(path)})", file=file, row=_row(lines, path))
+
+
+def _expected(path: str) -> str:
+    if path not in _BY_PATH:
+        return f"a table [{path}] was expected"
+    schema = _BY_PATH[path].schema
+    if schema["type"] == "array":
+        return f"a list of {', '.join(schema['items']['enum'])}, each once, was expected"
+    if schema["type"] == "string":
+        return "a text was expected"
+    what = "a whole number" if schema["type"] == "integer" else "a number"
+    return f"{what} from {schema['minimum']} to {schema['maximum']} was expected"
+
+
+def _row(lines: list[str], path: str) -> int | None:
+    """Return the line a key or table stands on, as far as a look at the text can tell."""
+    table, _, name = path.rpartition(".")
+    inside = ""
+    for number, line in enumerate(lines, 1):
+        header = re.match(r"\s*\[([^\]]+)\]", line)
+        if header:
+            inside = header[1].strip()
+            if inside == path:
+                return number
+        elif inside == table and re.match(rf"\s*{re.escape(name)}\s*=", line):
+            return number
+    return None
+
+
+def _microseconds(tick_seconds: float | None) -> int:
+    """Return the tick in whole microseconds; 0 where it has no known length or is no whole number of them."""
+    if tick_seconds is None:
+        return 0
+    whole = round(tick_seconds * 1e6)
+    return whole if whole and abs(tick_seconds * 1e6 - whole) < 1e-6 * whole else 0
