@@ -1,0 +1,622 @@
+"""Alignment of labelled segments (SLTSS, Marteau), banded and streaming, in fixed rings.
+
+The edit distance is minimised by maximising its complement: a pair that is matched saves
+2*C0 - cost, an unmatched segment saves nothing (C0 = 2: 3 + IoU for equal labels, 2 for a
+substitution). Row i of the matrix (one truth segment) holds only the predictions that overlap it;
+left of that band nothing can match (go up), right of it the row's last value holds. Values are
+modulo 2^30 with 26 fraction bits: neighbours differ by at most 4, so a difference is always read
+rightly, and the rows never need rebasing. Two values closer than `_TIE` are a tie.
+
+A path prefix is committed as soon as the back-traces from both ends of the newest row meet. What a
+ring has no room to wait for is forced along the best path so far, and counted.
+
+Segments are counted from the start, rows and columns of the matrix by these counts; a ring's slot is
+the count's low bits. Kernels that run at every segment are viper, what runs seldom is bytecode.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr8, ptr32
+
+_M = const(0x3FFFFFFF)
+_H = const(0x20000000)
+_UNKNOWN = const(255)
+_ENTRY = const(8)
+_ONE = const(0x4000000)  # 1.0 with 26 fraction bits
+_TIE = const(8)  # units of 2^-26: more than the rounding of the few pairs between which a choice is made
+
+# Words of the state.
+_MASK = const(0)  # segments a side - 1; there are twice as many cells
+_LABELS = const(1)
+_CLOSED = const(2)  # 1: ends are inclusive, lengths are one less
+_IN_UNKNOWN = const(3)
+_NOW = const(4)
+_V_LEFT = const(5)  # value left of the newest row's band
+_V_END = const(6)  # value at its right end
+_LO = const(7)  # first prediction of its band
+_HIGH = const(8)  # and the one after its last
+_CELL = const(9)  # next free cell
+_USED = const(10)
+_ROWS = const(11)  # truth segments whose row is computed
+_G = const(12)  # labels of the open segments
+_P = const(13)
+_ROW = const(14)  # the cell up to which to commit
+_COLUMN = const(15)
+# Sides: truth at 16, prediction at 22.
+_T = const(16)
+_Q = const(22)
+_WORDS = const(6)
+_HEAD = const(0)  # oldest in the ring
+_JUDGED = const(1)  # those before are committed and were looked at for repetition
+_DONE = const(2)  # those before are committed
+_TAIL = const(3)  # the next one to come
+_NEXT = const(4)  # its start
+_UNMATCHED = const(5)
+_FORCED = const(28)
+_SAME = const(29)  # matches of equal labels, NULL too
+_EARLY = const(30)
+_LATE = const(31)
+_IOU = const(32)  # two limbs
+_STATS = const(34)  # over correct matches: 6 times count, sum of + (2), of - (2), of squares (3), min, max
+_STAT = const(10)
+_VALUES = const(94)  # the six of the match at hand
+_TABLES = const(100)  # truth ring, prediction ring, confusion, splits, merges
+
+# A ring entry has four words: label and more, start, end; and of a truth segment the first prediction
+# of its band, of a prediction its value in the newest row.
+_MATCHED = const(0x100)  # with the label
+_LABEL = const(0x1FF)
+_END_TIES = const(0x200)  # with a truth label: the row's end ties with the row above
+_CELL_AT = const(10)  # its first cell, 10 bits
+_WIDTH_AT = const(20)
+
+# Directions.
+_MATCH = const(1)
+_UP = const(2)
+_LEFT = const(3)
+
+
+@micropython.viper
+def _iou(overlap: int, union: int) -> int:
+    """overlap/union rounded to 26 bits; 1 for two segments of no length."""
+    if union <= overlap:
+        return _ONE
+    bits = 26
+    q = 0
+    while bits:
+        # As many bits at once as a word holds.
+        k = 1
+        if union < 0x20000:
+            k = 13
+        overlap <<= k
+        d = overlap // union
+        overlap -= d * union
+        q = q << k | d
+        bits -= k
+    if overlap >= union - overlap:
+        q += 1
+    return q
+
+
+@micropython.viper
+def _row(a, cells: ptr8):
+    """Computes the row of the oldest truth segment that has none."""
+    w = ptr32(a)
+    mask = w[_MASK]
+    t = _TABLES + ((w[_ROWS] & mask) << 2)
+    ring = _TABLES + ((mask + 1) << 2)
+    g = w[t]
+    ts = w[t + 1]
+    te = w[t + 2]
+    tail = w[_Q + _TAIL]
+    lo = w[_LO]
+    high = w[_HIGH]
+    end = w[_V_END]
+    diagonal = w[_V_LEFT]
+    # The band starts where a prediction ends after this segment's start.
+    j = lo
+    if j < w[_Q + _HEAD]:
+        j = w[_Q + _HEAD]
+    while j < tail and ((ts - w[ring + ((j & mask) << 2) + 2]) & _M) < _H:
+        j += 1
+    if j > lo:
+        diagonal = end
+        if j <= high:
+            diagonal = w[ring + (((j - 1) & mask) << 2) + 3]
+    w[_V_LEFT] = diagonal
+    current = diagonal
+    lo = j
+    cell = w[_CELL]
+    while j < tail:
+        q = ring + ((j & mask) << 2)
+        lead = ((w[q + 1] - ts + _H) & _M) - _H
+        if lead >= te - ts & _M:
+            break
+        up = end
+        if j < high:
+            up = w[q + 3]
+        gain = 0
+        p = w[q] & 255
+        if p == g:
+            # Overlap and union from the boundaries, whichever lie inside.
+            tip = ((te - w[q + 2] + _H) & _M) - _H
+            overlap = (te - ts & _M) - w[_CLOSED]
+            union = overlap
+            if lead > 0:
+                overlap -= lead
+            else:
+                union -= lead
+            if tip > 0:
+                overlap -= tip
+            else:
+                union -= tip
+            gain = 3 * _ONE + int(_iou(overlap, union))
+        elif p and g:
+            gain = 2 * _ONE
+        best = current
+        way = _LEFT
+        if ((up - current + _TIE) & _M) < _H:
+            way = _UP
+            if ((up - current) & _M) < _H:
+                best = up
+        if gain:
+            gain = (diagonal + gain) & _M
+            if ((gain - best + _TIE) & _M) < _H:
+                way = _MATCH
+                if ((gain - best) & _M) < _H:
+                    best = gain
+        cells[(cell + j - lo) & (2 * mask + 1)] = way
+        diagonal = up
+        current = best
+        w[q + 3] = best
+        j += 1
+    if ((end - current + _TIE) & _M) < _H:
+        g |= _END_TIES
+    w[t] = g | cell << _CELL_AT | (j - lo) << _WIDTH_AT
+    w[t + 3] = lo
+    w[_CELL] = (cell + j - lo) & (2 * mask + 1)
+    w[_USED] += j - lo
+    w[_V_END] = current
+    w[_LO] = lo
+    w[_HIGH] = j
+    w[_ROWS] += 1
+
+
+@micropython.viper
+def _meet(a, cells: ptr8, whole: int):
+    """Sets the cell where the back-traces from the two ends of the newest row meet.
+
+    `whole` 1: instead, where the path from the right end enters the oldest pending row.
+    """
+    w = ptr32(a)
+    mask = w[_MASK]
+    done = w[_T + _DONE]
+    corner = w[_Q + _DONE]
+    r = w[_ROWS]
+    left = w[_LO]
+    if left < corner or whole:
+        left = corner
+    # Beyond all bands, as the columns to come are.
+    right = w[_Q + _TAIL] + 1
+    if r == done:
+        right = left
+    while r > done and right > left:
+        if whole and r == done + 1:
+            break
+        t = _TABLES + (((r - 1) & mask) << 2)
+        word = w[t]
+        lo = w[t + 3]
+        high = lo + (word >> _WIDTH_AT)
+        cell = ((word >> _CELL_AT) & 1023) - lo - 1
+        # First the right one's way through this row, down to the left one's entry, then the left one's.
+        stop = left
+        c = right
+        k = 0
+        while k < 2:
+            while c > stop and c > lo:
+                way = _LEFT
+                if c <= high:
+                    way = cells[(cell + c) & (2 * mask + 1)]
+                elif word & _END_TIES:
+                    way = _UP
+                if way == _UP:
+                    break
+                c -= 1
+                if way == _MATCH:
+                    k += 2
+                    break
+                if c > high:
+                    c = high
+                    if c < stop:
+                        c = stop
+            # k is odd for the left one; 2 more: it left the row by a match.
+            if k & 1 == 0:
+                if c <= stop and k == 0:
+                    w[_ROW] = r
+                    w[_COLUMN] = left
+                    return
+                right = c
+                stop = corner
+                c = left
+                k = 1
+            else:
+                left = c
+                k = 2
+        r -= 1
+    if whole == 0:
+        right = left
+    elif right > w[_Q + _TAIL]:
+        right -= 1
+    w[_ROW] = r
+    w[_COLUMN] = right
+
+
+@micropython.viper
+def _match(a, t: int, q: int):
+    """Books the pair of the entries at words t and q."""
+    w = ptr32(a)
+    g = w[t] & 255
+    p = w[q] & 255
+    w[t] |= _MATCHED
+    w[q] |= _MATCHED
+    i = _TABLES + ((w[_MASK] + 1) << 3) + g * w[_LABELS] + p
+    w[i] += 1
+    if g != p:
+        return
+    onset = ((w[q + 1] - w[t + 1] + _H) & _M) - _H
+    offset = ((w[q + 2] - w[t + 2] + _H) & _M) - _H
+    overlap = ((w[t + 2] - w[t + 1]) & _M) - w[_CLOSED]
+    union = overlap
+    if onset > 0:
+        overlap -= onset
+    else:
+        union -= onset
+    if offset > 0:
+        union += offset
+    else:
+        overlap += offset
+    n = int(_iou(overlap, union))
+    x = w[_IOU] + n
+    w[_IOU] = x & _M
+    w[_IOU + 1] += x >> 30
+    w[_SAME] += 1
+    if g == 0:
+        return
+    x = onset + offset
+    if x < 0:
+        w[_EARLY] += 1
+    elif x:
+        w[_LATE] += 1
+    i = _VALUES
+    w[i] = x + int(0x40000000)
+    w[i + 1] = onset + int(0x40000000)
+    w[i + 2] = offset + int(0x40000000)
+    w[i + 3] = overlap + int(0x40000000)
+    w[i + 4] = ((w[q + 2] - w[q + 1]) & _M) - w[_CLOSED] + int(0x40000000)
+    w[i + 5] = n + int(0x40000000)
+    t = _STATS
+    while i < _TABLES:
+        x = w[i]
+        if w[t] == 0 or x < w[t + 8]:
+            w[t + 8] = x
+        if w[t] == 0 or x > w[t + 9]:
+            w[t + 9] = x
+        w[t] += 1
+        x -= int(0x40000000)
+        q = t + 1
+        if x < 0:
+            x = 0 - x
+            q = t + 3
+        n = w[q] + x
+        w[q] = n & _M
+        w[q + 1] += n >> 30
+        # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
+        g = x >> 15
+        p = x & 0x7FFF
+        x = g * p
+        n = w[t + 5] + ((x & 0x3FFF) << 16)
+        overlap = n >> 30
+        n = (n & _M) + p * p
+        w[t + 5] = n & _M
+        overlap += n >> 30
+        x = g * g + (x >> 14)
+        n = w[t + 6] + overlap
+        overlap = (n >> 30) + (x >> 30)
+        n = (n & _M) + (x & _M)
+        w[t + 6] = n & _M
+        w[t + 7] += overlap + (n >> 30)
+        t += _STAT
+        i += 1
+
+
+@micropython.viper
+def _commit(a, cells: ptr8):
+    """Books the path that ends in the cell (_ROW, _COLUMN)."""
+    w = ptr32(a)
+    mask = w[_MASK]
+    r = w[_ROW]
+    c = w[_COLUMN]
+    done = w[_T + _DONE]
+    corner = w[_Q + _DONE]
+    ring = _TABLES + ((mask + 1) << 2)
+    confusion = ring + ((mask + 1) << 2)
+    w[_T + _DONE] = r
+    w[_Q + _DONE] = c
+    while r > done or c > corner:
+        way = _LEFT
+        t = _TABLES + (((r - 1) & mask) << 2)
+        q = ring + (((c - 1) & mask) << 2)
+        if r > done:
+            word = w[t]
+            lo = w[t + 3]
+            if c <= lo or c <= corner:
+                way = _UP
+            elif c <= lo + (word >> _WIDTH_AT):
+                way = cells[((word >> _CELL_AT) + c - 1 - lo) & (2 * mask + 1)]
+            elif word & _END_TIES:
+                way = _UP
+            if way != _LEFT:
+                w[_USED] -= word >> _WIDTH_AT
+                r -= 1
+        if way != _UP:
+            c -= 1
+        if way == _MATCH:
+            _match(a, t, q)
+        elif way == _UP:
+            w[_T + _UNMATCHED] += 1
+            if w[t] & 255:
+                w[confusion + (w[t] & 255) * w[_LABELS]] += 1
+        else:
+            w[_Q + _UNMATCHED] += 1
+            if w[q]:
+                w[confusion + w[q]] += 1
+
+
+@micropython.viper
+def _tidy(a, last: int):
+    """Counts repetitions among committed segments once all that overlap them are committed, and
+    lets go of what nobody needs any more. `last` 1: nothing more will come."""
+    w = ptr32(a)
+    mask = w[_MASK]
+    n = 0
+    while n < 4:
+        # Twice over both sides: judge up to what the other side has committed, then release up to
+        # what it has judged.
+        side = n & 1
+        s = _T + _WORDS * side
+        o = _T + _Q - s
+        ring = _TABLES + ((mask + 1) << 2) * side
+        other = _TABLES + ((mask + 1) << 2) * (1 - side)
+        k = _DONE
+        if n >= 2:
+            k = _JUDGED
+        border = w[o + _NEXT]
+        if w[o + k] < w[o + _TAIL]:
+            border = w[other + ((w[o + k] & mask) << 2) + 1]
+        i = w[s + k - 1]
+        while i < w[s + k]:
+            e = ring + ((i & mask) << 2)
+            end = w[e + 2]
+            if last == 0 and ((border - end) & _M) >= _H:
+                break
+            i += 1
+            label = w[e] & _LABEL
+            if n < 2 and label and label < _MATCHED:
+                k = w[o + _HEAD]
+                while k < w[o + _DONE]:
+                    x = other + ((k & mask) << 2)
+                    k += 1
+                    if w[x] & _LABEL == label | _MATCHED and ((w[x + 1] - end) & _M) >= _H:
+                        if ((w[e + 1] - w[x + 2]) & _M) >= _H:
+                            x = w[_LABELS]
+                            x = _TABLES + ((mask + 1) << 3) + x * (x + 1 - side) + label
+                            w[x] += 1
+                            break
+                k = _DONE
+        w[s + k - 1] = i
+        n += 1
+
+
+def _force(w, cells, side):
+    """Makes room for one more segment on `side`."""
+    s = _T + _WORDS * side
+    while w[s + _DONE] == w[s + _HEAD]:
+        if w[_ROWS] == w[_T + _DONE] and w[_T + _TAIL] > w[_ROWS]:
+            _room(w, cells)
+            _row(w, cells)
+        if w[_ROWS] > w[_T + _DONE]:
+            _meet(w, cells, 1)
+        else:
+            w[_ROW] = w[_T + _DONE]
+            w[_COLUMN] = w[_Q + _DONE] + 1
+        _commit(w, cells)
+    w[s + _HEAD] += 1
+    if w[s + _JUDGED] < w[s + _HEAD]:
+        w[s + _JUDGED] = w[s + _HEAD]
+    w[_FORCED] += 1
+
+
+def _room(w, cells):
+    """Makes room for the cells of one more row."""
+    while w[_ROWS] > w[_T + _DONE] and w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * w[_MASK] + 2:
+        _meet(w, cells, 1)
+        _commit(w, cells)
+        w[_FORCED] += 1
+
+
+@micropython.viper
+def _add(a, cells, side: int, label: int, over: int):
+    """The open segment of `side` ends now; it itself reaches `over` ticks further."""
+    w = ptr32(a)
+    mask = w[_MASK]
+    s = _T + _WORDS * side
+    start = w[s + _NEXT]
+    end = (w[_NOW] + over) & _M
+    w[s + _NEXT] = w[_NOW]
+    if start != end:
+        tail = w[s + _TAIL]
+        if tail - w[s + _HEAD] > mask:
+            _force(a, cells, side)
+        e = _TABLES + (((mask + 1) * side + (tail & mask)) << 2)
+        w[e] = label & 255
+        w[e + 1] = start
+        w[e + 2] = end
+        w[s + _TAIL] = tail + 1
+
+
+@micropython.viper
+def _advance(a, cells):
+    """Computes the rows that nothing to come can change, commits what is decided."""
+    w = ptr32(a)
+    mask = w[_MASK]
+    now = w[_NOW]
+    rows = w[_ROWS]
+    tail = w[_Q + _TAIL]
+    # Where segments overlap, the newest prediction may itself last longer than its part of time.
+    e = _TABLES + (((mask + 1) + ((tail - 1) & mask)) << 2)
+    if tail and ((now - w[e + 2]) & _M) >= _H:
+        now = w[_T + _NEXT]
+        rows = w[_T + _TAIL]
+    while rows < w[_T + _TAIL]:
+        te = w[_TABLES + ((rows & mask) << 2) + 2]
+        if ((now - te) & _M) >= _H or ((w[_Q + _NEXT] - te) & _M) >= _H:
+            break
+        if w[_USED] + tail - w[_LO] > 2 * mask + 2:
+            _room(a, cells)
+        _row(a, cells)
+        rows += 1
+        now = w[_NOW]
+        e = 0
+    if e == 0:
+        _meet(a, cells, 0)
+        if w[_ROW] > w[_T + _DONE] or w[_COLUMN] > w[_Q + _DONE]:
+            _commit(a, cells)
+    _tidy(a, 0)
+
+
+def _cut(w, cells):
+    """A hard edge: what is open ends here, everything is decided, nothing reaches across."""
+    _add(w, cells, 0, w[_G], 0)
+    _add(w, cells, 1, w[_P], 0)
+    for s in (_T, _Q):
+        i = w[s + _TAIL]
+        while i > w[s + _HEAD]:
+            i -= 1
+            e = _TABLES + ((i & w[_MASK]) << 2) + 2
+            if s == _Q:
+                e += (w[_MASK] + 1) << 2
+            if (w[_NOW] - w[e]) & _M < _H:
+                break
+            w[e] = w[_NOW]
+    while w[_ROWS] < w[_T + _TAIL]:
+        _room(w, cells)
+        _row(w, cells)
+    w[_ROW] = w[_T + _TAIL]
+    w[_COLUMN] = w[_Q + _TAIL]
+    _commit(w, cells)
+    _tidy(w, 1)
+    w[_V_LEFT] = 0
+    w[_V_END] = 0
+    w[_LO] = w[_HIGH] = w[_Q + _TAIL]
+    w[_USED] = 0
+
+
+@micropython.viper
+def feed(a, cells, b: ptr32, n: int):
+    """Takes `n` entries of the join."""
+    w = ptr32(a)
+    i = 0
+    while n:
+        ticks = b[i + 3]
+        flags = b[i + 5] & 3
+        if b[i] == _UNKNOWN:
+            if ticks:
+                if w[_IN_UNKNOWN] == 0:
+                    _cut(a, cells)
+                    w[_IN_UNKNOWN] = 1
+                w[_NOW] = (w[_NOW] + ticks) & _M
+                w[_T + _NEXT] = w[_NOW]
+                w[_Q + _NEXT] = w[_NOW]
+        elif ticks or flags:
+            w[_IN_UNKNOWN] = 0
+            w[_NOW] = (w[_NOW] + ticks) & _M
+            w[_G] = b[i]
+            w[_P] = b[i + 1]
+            if flags & 1:
+                _add(a, cells, 0, b[i], b[i + 6])
+            if flags & 2:
+                _add(a, cells, 1, b[i + 1], b[i + 7])
+            if flags:
+                _advance(a, cells)
+        i += _ENTRY
+        n -= 1
+
+
+def _long(w, i, limbs):
+    total = 0
+    for k in range(limbs):
+        total |= (w[i + k] & 0xFFFFFFFF) << (30 * k)
+    return total
+
+
+class Align:
+    """Distance, confusion, latency and repetitions of two segment sequences.
+
+    cap: pending segments a side, a power of two up to 512; labels: NULL included; closed: 1 for the
+    paper's inclusive ends.
+    """
+
+    def __init__(self, ledger, cap, labels, closed):
+        self.w = ledger.take("align", _TABLES + 8 * cap + labels * (labels + 2))
+        self.cells = ledger.take_bytes("align", 2 * cap)
+        w = self.w
+        w[_MASK] = cap - 1
+        w[_LABELS] = labels
+        w[_CLOSED] = closed
+
+    def finish(self):
+        """The recording ends."""
+        if not self.w[_IN_UNKNOWN]:
+            _cut(self.w, self.cells)
+
+    def reset(self):
+        w = self.w
+        for i in range(_CLOSED + 1, len(w)):
+            w[i] = 0
+
+    def _stat(self, i):
+        w = self.w
+        low = high = 0
+        if w[i]:
+            low = w[i + 8] - 0x40000000
+            high = w[i + 9] - 0x40000000
+        return [w[i], _long(w, i + 1, 2) - _long(w, i + 3, 2), _long(w, i + 5, 3), low, high]
+
+    def raw(self):
+        """Everything as whole numbers. Statistics: count, sum, sum of squares, min, max; the
+        latency's are of twice the latency, the IoU's have 26 fraction bits."""
+        w = self.w
+        k = w[_LABELS]
+        i = _TABLES + 8 * (w[_MASK] + 1)
+        stats = {}
+        for name in ("latency", "onset", "offset", "overlap", "duration", "iou"):
+            stats[name] = self._stat(_STATS + _STAT * len(stats))
+        return {
+            "forced": w[_FORCED],
+            "truth": w[_T + _DONE],
+            "prediction": w[_Q + _DONE],
+            "unmatched_truth": w[_T + _UNMATCHED],
+            "unmatched_prediction": w[_Q + _UNMATCHED],
+            "confusion": [list(w[i + k * g : i + k * g + k]) for g in range(k)],
+            "split": list(w[i + k * k : i + k * k + k]),
+            "merge": list(w[i + k * k + k : i + k * k + 2 * k]),
+            "same": w[_SAME],
+            "iou_q26": _long(w, _IOU, 2),
+            "stats": stats,
+            "early": w[_EARLY],
+            "late": w[_LATE],
+        }

@@ -1,0 +1,295 @@
+"""join: two label streams become pieces of time in which truth and prediction are known.
+
+`step` walks the time that both sides know, once and in order, and writes what happened into a small
+buffer of entries, which every estimator reads:
+
+    g, p       labels of the piece; g = 255: truth unknown or unassessed; p carries the confidence in
+               bits 8 to 15 and a second recogniser's label in bits 16 to 23
+    (unused)
+    ticks      length of the piece that ended here
+    records    slices of it that no estimator has seen yet
+    flags      1 the truth segment ends here, 2 the predicted segment ends here, 8 unassessed
+    over_g/p   how far the ended segment itself reaches on (overlapping segments only)
+
+Times are taken modulo 2^30, as `time.ticks_ms` counts. No stored number is negative: a 64-bit build
+loads words without their sign.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+_M = const(0x3FFFFFFF)
+_H = const(0x20000000)
+_UNKNOWN = const(255)
+_GOES_ON = const(0x1000000)
+_ENTRY = const(8)
+
+# Words of the state.
+_SLICE = const(0)  # ticks
+_OVERLAP = const(1)  # segments of one side may overlap
+_GAP = const(2)  # label of a gap in the truth: 0 or UNKNOWN
+_MASK = const(3)  # runs a side - 1
+_LABELS = const(4)
+_ON = const(5)  # both sides were heard of: the join runs
+_POS = const(6)  # everything before is joined
+_PHASE = const(7)  # ticks from there to the start of the next slice
+_KG = const(8)  # labels of the open piece
+_KP = const(9)
+_KU = const(10)  # 8 while it is unassessed
+_TICKS = const(11)  # its length
+_RECORDS = const(12)  # its slices not handed on yet
+_GROUP = const(13)  # that many are handed on together
+_FAST = const(14)  # both sides go on with the open piece's labels, no ring is used
+_MORE = const(15)  # `step` stopped because the buffer was full
+_FLUSH = const(16)  # hand on whatever is pending
+_LOSING = const(17)  # a ring overflowed: up to _LOST nothing can be assessed
+_LOST = const(18)
+_BAD_ORDER = const(19)
+_BAD_LABEL = const(20)
+_BAD_RANGE = const(21)
+_BAD_OVERLAP = const(22)
+_SPLIT = const(23)
+_ASSESSED = const(24)  # ticks, two limbs of 30 bits
+_UNKNOWN_TICKS = const(26)
+_UNASSESSED = const(28)
+# Words of a side: truth from 30, prediction from 40.
+_SIDE = const(30)
+_WORDS = const(10)
+_STATE = const(0)  # 0 unheard of, 1 nothing open, 2 a run is open
+_LABEL = const(1)  # of the open run
+_START = const(2)
+_END = const(3)  # the side is known up to here
+_LAST = const(4)  # time of the last sample
+_HEAD = const(5)  # of the ring of closed runs, counted from the start
+_TAIL = const(6)
+_FIRST = const(7)  # where the side begins
+_LEAD = const(8)  # the gap before it is still to be joined
+_RAW = const(9)  # end of the held segment where segments may overlap
+_SCRATCH = const(50)  # per side: label, how far the segment overlaps the next one, unused
+_RING = const(56)  # label and end of each run; after both rings the overlaps
+
+_OPEN = const(2)
+
+
+@micropython.viper
+def _emit(p: ptr32, b: ptr32, i: int, g: int, l: int, flags: int):
+    n = p[_TICKS]
+    i *= _ENTRY
+    b[i] = g
+    b[i + 1] = l
+    b[i + 2] = 0
+    b[i + 3] = n
+    b[i + 4] = p[_RECORDS]
+    b[i + 5] = flags | p[_KU]
+    b[i + 6] = 0
+    b[i + 7] = 0
+    c = _ASSESSED
+    if g == _UNKNOWN:
+        c = _UNKNOWN_TICKS
+        if p[_KU]:
+            c = _UNASSESSED
+    n += p[c]
+    p[c] = n & _M
+    p[c + 1] += n >> 30
+    p[_TICKS] = 0
+    p[_RECORDS] = 0
+
+
+@micropython.viper
+def step(p, b, room: int) -> int:
+    """Joins what is known on both sides; writes at most `room` entries into `b`, returns how many.
+
+    `_MORE` tells whether to call again.
+    """
+    w = ptr32(p)
+    c = ptr32(b)
+    out = 0
+    w[_MORE] = 0
+    w[_FAST] = 0
+    if w[_ON] == 0:
+        # It starts when both sides were heard of, or one alone can wait no longer.
+        if (w[_SIDE + _STATE] == 0 or w[_SIDE + _WORDS + _STATE] == 0) and w[_LOSING] == 0:
+            return 0
+        _start(p)
+    while True:
+        if out + 3 > room:
+            w[_MORE] = 1
+            return out
+        pos = w[_POS]
+        n = _H
+        if w[_LOSING]:
+            n = (w[_LOST] - pos) & _M
+            w[_LOSING] = 0
+            if 0 < n and n < _H:
+                if w[_KU] == 0:
+                    if w[_TICKS] or w[_RECORDS]:
+                        _emit(p, b, out, w[_KG], w[_KP], 0)
+                        out += 1
+                    w[_KU] = 8
+                    w[_KG] = _UNKNOWN
+                    w[_KP] = 0
+            else:
+                continue
+        else:
+            flags = 0
+            ended = 0
+            fast = w[_OVERLAP] ^ 1
+            s = 0
+            while s < 2:
+                # The side's label from `pos` on and how far it holds.
+                o = _SIDE + _WORDS * s
+                x = _SCRATCH + 3 * s
+                l = w[o + _LABEL]
+                d = w[o + _END]
+                closed = 1
+                if w[o + _LEAD]:
+                    l = 0
+                    if s == 0:
+                        l = w[_GAP]
+                    d = w[o + _FIRST]
+                    w[x + 1] = 0
+                elif w[o + _TAIL] > w[o + _HEAD]:
+                    i = w[o + _HEAD] & w[_MASK]
+                    w[x + 1] = 0
+                    if w[_OVERLAP]:
+                        w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
+                    i = _RING + (((w[_MASK] + 1) * s + i) << 1)
+                    l = w[i]
+                    d = w[i + 1]
+                else:
+                    closed = 0
+                    if w[o + _STATE] != _OPEN:
+                        # Nothing is known beyond the last closed run.
+                        l = w[_KG + s]
+                        d = pos
+                        fast = 0
+                if closed:
+                    fast = 0
+                w[x] = l & 0xFFFFFF
+                d = (d - pos) & _M
+                if d == 0 or d >= _H:
+                    if closed:
+                        # Used up: it leaves the ring, and its segment ends here (unless that was lost).
+                        ended = 1
+                        if d == 0 and l < _GOES_ON:
+                            flags |= 1 << s
+                        if w[o + _LEAD]:
+                            w[o + _LEAD] = 0
+                        else:
+                            w[o + _HEAD] += 1
+                    d = 0
+                if d < n:
+                    n = d
+                s += 1
+            if ended:
+                if flags:
+                    g = w[_KG]
+                    l = w[_KP]
+                    if g != _UNKNOWN:
+                        if flags & 1:
+                            g = w[_SCRATCH]
+                        if flags & 2:
+                            l = w[_SCRATCH + 3]
+                    _emit(p, b, out, g, l, flags)
+                    i = _ENTRY * out
+                    if flags & 1:
+                        c[i + 6] = w[_SCRATCH + 1]
+                    if flags & 2:
+                        c[i + 7] = w[_SCRATCH + 4]
+                    out += 1
+                continue
+            if n == 0:
+                break
+            if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU]:
+                if w[_TICKS] or w[_RECORDS]:
+                    _emit(p, b, out, w[_KG], w[_KP], 0)
+                    out += 1
+                w[_KU] = 0
+                w[_KG] = w[_SCRATCH]
+                w[_KP] = w[_SCRATCH + 3]
+        w[_POS] = (pos + n) & _M
+        w[_TICKS] += n
+        d = w[_PHASE] - n
+        if d < 0:
+            l = (w[_SLICE] - 1 - d) // w[_SLICE]
+            w[_RECORDS] += l
+            d += l * w[_SLICE]
+        w[_PHASE] = d
+    if w[_FLUSH] or w[_RECORDS] >= w[_GROUP]:
+        n = 0
+        if w[_FLUSH] == 0:
+            n = w[_TICKS]
+            w[_TICKS] = 0
+        w[_FLUSH] = 0
+        if w[_TICKS] or w[_RECORDS]:
+            _emit(p, b, out, w[_KG], w[_KP], 0)
+            out += 1
+        w[_TICKS] = n
+    if fast and w[_KU] == 0:
+        if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
+            w[_FAST] = 1
+    return out
+
+
+def _start(w):
+    w[_ON] = 1
+    for s in range(2):
+        o = _SIDE + _WORDS * s
+        if not w[o + _STATE]:
+            # It is told of later, if at all; what it then says of the time before counts for nothing.
+            w[o + _STATE] = 1
+            w[o + _FIRST] = w[o + _END] = w[_POS]
+            w[o + _LAST] = (w[_POS] - 1) & _M
+        w[o + _LEAD] = 1 if w[o + _FIRST] != w[_POS] else 0
+
+
+def restart(w):
+    """The next sample starts a recording of its own; counters stay."""
+    for i in range(_ON, _BAD_ORDER):
+        if i != _GROUP:
+            w[i] = 0
+    for i in range(_SIDE, _RING):
+        w[i] = 0
+    w[_KG] = 256
+
+
+def reset(w):
+    restart(w)
+    for i in range(_BAD_ORDER, _SIDE):
+        w[i] = 0
+
+
+def flush(w):
+    """A read-out comes: the next `step` hands on what is pending."""
+    w[_FLUSH] = 1
+
+
+def layout(config, ledger):
+    """The state for a config, taken from the ledger."""
+    cap = config["runs"]
+    w = ledger.take("join", _RING + (6 if config["overlap"] else 4) * cap)
+    w[_SLICE] = config["slice"]
+    w[_OVERLAP] = config["overlap"]
+    w[_GAP] = _UNKNOWN if config["gaps_unknown"] else 0
+    w[_MASK] = cap - 1
+    w[_LABELS] = len(config["labels"])
+    w[_GROUP] = config.get("group", 16)
+    restart(w)
+    return w
+
+
+_COUNTERS = (("order", 19), ("label", 20), ("range", 21), ("overlap", 22), ("split", 23))
+_TIMES = (("assessed", 24), ("unknown", 26), ("unassessed", 28))
+
+
+def raw(w):
+    """Rejected input by reason, and the time that was and was not assessed, in ticks."""
+    return (
+        {name: w[i] for name, i in _COUNTERS},
+        {name: w[i] + (w[i + 1] << 30) for name, i in _TIMES},
+    )

@@ -1,0 +1,150 @@
+"""Prequential error: mean, sliding window and fading factor of a loss, test then train.
+
+The fading sum S = L + alpha S has `_BITS` fraction bits and loses S * (1 - alpha) a record, a
+product of two halves of 15 bits each; what is cut off is carried to the next record, so the mean
+is not biased. Its weight B = 1 + alpha B is known from the count alone and never stored.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+_M = const(0x3FFFFFFF)
+_UNKNOWN = const(255)
+_ENTRY = const(8)
+
+_WINDOW = const(0)
+_DECAY = const(1)  # 1 - alpha, 30 bits
+BITS = const(2)
+_FADED = const(3)
+_CARRY = const(4)  # 15 bits
+COUNT = const(5)  # two limbs
+SUM = const(7)
+UNLABELLED = const(9)
+_LENGTH = const(11)  # records in the window
+_INSIDE = const(12)  # their sum
+_WORD = const(13)  # where the next record goes: word, bit of it, place in the window
+_BIT = const(14)
+_AT = const(15)
+_BITS_FROM = const(16)
+
+
+@micropython.viper
+def feed(a, b: ptr32, entries: int):
+    """Takes `entries` entries of the join: their records' 0-1 loss."""
+    w = ptr32(a)
+    d1 = w[_DECAY] >> 15
+    d0 = w[_DECAY] & 0x7FFF
+    size = w[_WINDOW]
+    e = 0
+    entries *= _ENTRY
+    while e < entries:
+        count = b[e + 4]
+        if count and b[e] == _UNKNOWN:
+            n = w[UNLABELLED] + count
+            w[UNLABELLED] = n & _M
+            w[UNLABELLED + 1] += n >> 30
+        elif count:
+            n = w[COUNT] + count
+            w[COUNT] = n & _M
+            w[COUNT + 1] += n >> 30
+            gain = 0
+            loss = 0
+            if b[e] != b[e + 1] & 255:
+                loss = _M
+                gain = 1 << w[BITS]
+                n = w[SUM] + count
+                w[SUM] = n & _M
+                w[SUM + 1] += n >> 30
+            s = w[_FADED]
+            carry = w[_CARRY]
+            n = count
+            while n:
+                h = s >> 15
+                l = s & 0x7FFF
+                carry += h * d0 + l * d1 + (l * d0 >> 15)
+                s += gain - h * d1 - (carry >> 15)
+                carry &= 0x7FFF
+                n -= 1
+            w[_FADED] = s
+            w[_CARRY] = carry
+            # The window: one bit a record, 30 a word, as many bits at a time as a word gives.
+            n = count
+            if n > size:
+                n = size
+            at = w[_AT]
+            word = w[_WORD]
+            bit = w[_BIT]
+            while n:
+                k = 30 - bit
+                if k > n:
+                    k = n
+                if k > size - at:
+                    k = size - at
+                mask = (_M >> (30 - k)) << bit
+                out = w[word] & mask
+                w[word] = (w[word] ^ out) | (loss & mask)
+                if loss:
+                    w[_INSIDE] += k
+                if out:
+                    out -= (out >> 1) & 0x15555555
+                    out = (out & 0x33333333) + ((out >> 2) & 0x33333333)
+                    out = (out + (out >> 4)) & 0x0F0F0F0F
+                    w[_INSIDE] -= (out * 0x01010101 >> 24) & 0x3F
+                at += k
+                bit += k
+                n -= k
+                if at == size:
+                    at = 0
+                    bit = 0
+                    word = _BITS_FROM
+                elif bit == 30:
+                    bit = 0
+                    word += 1
+            w[_AT] = at
+            w[_WORD] = word
+            w[_BIT] = bit
+            n = w[_LENGTH] + count
+            if n > size or count > size:
+                n = size
+            w[_LENGTH] = n
+        e += _ENTRY
+
+
+def fraction_bits(decay, largest):
+    """Fraction bits with which the fading sum of losses up to `largest` stays below 2^30."""
+    return (decay // largest - 1).bit_length() - 1 if decay > 2 * largest else 0
+
+
+class Prequential:
+    """window: records; decay: (1 - alpha) * 2^30, a whole number."""
+
+    def __init__(self, ledger, window, decay):
+        self.w = ledger.take("prequential", _BITS_FROM + (window + 29) // 30)
+        self.w[_WINDOW] = window
+        self.w[_DECAY] = decay
+        self.w[BITS] = fraction_bits(decay, 1)
+        self.reset()
+
+    def reset(self):
+        w = self.w
+        for i in range(BITS + 1, len(w)):
+            w[i] = 0
+        w[_WORD] = _BITS_FROM
+
+    def raw(self):
+        w = self.w
+        return {
+            "n": w[COUNT] + (w[COUNT + 1] << 30),
+            "sum": w[SUM] + (w[SUM + 1] << 30),
+            "unlabelled": w[UNLABELLED] + (w[UNLABELLED + 1] << 30),
+            "window_n": w[_LENGTH],
+            "window_sum": w[_INSIDE],
+            "fading_s": w[_FADED],
+            "fading_bits": w[BITS],
+            "alpha_q30": w[_DECAY],
+        }

@@ -1,0 +1,297 @@
+"""runs: samples or segments of one side become runs that follow each other without a gap.
+
+The state is shared with join.py, which says what its words are. A run that is closed goes into its
+side's ring, where the join takes it up. What runs at every change of label is viper, the rest bytecode.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr8, ptr32
+
+_M = const(0x3FFFFFFF)
+_H = const(0x20000000)  # half the circle of times: beyond it "later" and "earlier" swap
+_LONGEST = const(0x10000000)  # a run is split here, so that every difference of times stays below _H
+_FAR = const(0x1C000000)  # a side may be known at most that far ahead of the join
+_BEHIND = const(0x30000000)
+_UNKNOWN = const(255)
+_GOES_ON = const(0x1000000)  # in a run's label: the segment does not end with the run
+
+_SLICE = const(0)
+_OVERLAP = const(1)
+_GAP = const(2)
+_MASK = const(3)
+_LABELS = const(4)
+_ON = const(5)
+_POS = const(6)
+_FAST = const(14)
+_FLUSH = const(16)
+_LOSING = const(17)
+_LOST = const(18)
+_BAD_ORDER = const(19)
+_BAD_LABEL = const(20)
+_BAD_RANGE = const(21)
+_BAD_OVERLAP = const(22)
+_SPLIT = const(23)
+_SIDE = const(30)
+_WORDS = const(10)
+_STATE = const(0)
+_LABEL = const(1)
+_START = const(2)
+_END = const(3)
+_LAST = const(4)
+_HEAD = const(5)
+_TAIL = const(6)
+_FIRST = const(7)
+_LEAD = const(8)
+_RAW = const(9)
+_RING = const(56)
+
+# States of a side.
+_UNHEARD = const(0)
+_CLOSED = const(1)
+_OPEN = const(2)
+
+
+@micropython.viper
+def push(p, side: int, label: int, end: int, over: int):
+    """Puts a closed run into the side's ring."""
+    w = ptr32(p)
+    o = _SIDE + _WORDS * side
+    ahead = (end - w[_POS]) & _M
+    if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
+        _lose(p, side, end)
+    i = w[o + _TAIL] & w[_MASK]
+    w[o + _TAIL] += 1
+    if w[_OVERLAP]:
+        w[_RING + (w[_MASK] + 1) * (4 + side) + i] = over
+    i = _RING + (((w[_MASK] + 1) * side + i) << 1)
+    w[i] = label
+    w[i + 1] = end
+    w[_FAST] = 0
+
+
+def _lose(w, side, end):
+    # A full ring gives up its oldest run: the time up to its end will be unassessed. So does a
+    # run so far back that the circle of times would close.
+    o = _SIDE + _WORDS * side
+    pos = w[_LOST] if w[_LOSING] else w[_POS]
+    while w[o + _TAIL] > w[o + _HEAD]:
+        if w[o + _TAIL] - w[o + _HEAD] <= w[_MASK] and not _FAR < (end - pos) & _M < _BEHIND:
+            break
+        i = (w[_MASK] + 1) * side + (w[o + _HEAD] & w[_MASK])
+        pos = w[_RING + 2 * i + 1]
+        w[_LOST] = pos
+        w[_LOSING] = 1
+        w[o + _HEAD] += 1
+
+
+def _split(w, side):
+    """Cuts an open run that has grown too long."""
+    o = _SIDE + _WORDS * side
+    while (w[o + _END] - w[o + _START]) & _M > _LONGEST:
+        w[o + _START] = (w[o + _START] + _LONGEST) & _M
+        w[_SPLIT] += 1
+        push(w, side, w[o + _LABEL], w[o + _START], 0)
+
+
+def close(w, side):
+    o = _SIDE + _WORDS * side
+    w[_FAST] = 0
+    if w[o + _STATE] == _OPEN:
+        w[o + _STATE] = _CLOSED
+        push(w, side, w[o + _LABEL], w[o + _END], 0)
+
+
+def _gap(w, side, to):
+    """Closes what is open and fills up to `to`, which is later than the side's end."""
+    o = _SIDE + _WORDS * side
+    close(w, side)
+    w[o + _STATE] = _OPEN
+    w[o + _LABEL] = 0 if side else w[_GAP]
+    w[o + _START] = w[o + _END]
+    w[o + _END] = to
+    _split(w, side)
+    close(w, side)
+
+
+def begin(w, side, t):
+    """The first time a side is heard of. The recording starts with the earliest side."""
+    o = _SIDE + _WORDS * side
+    other = _SIDE + _WORDS * (1 - side)
+    if not w[_ON] and (not w[other + _STATE] or (t - w[_POS]) & _M >= _H):
+        w[_POS] = t
+    w[o + _STATE] = _CLOSED
+    w[o + _FIRST] = w[o + _END] = t
+    w[o + _LAST] = (t - 1) & _M
+    w[o + _LEAD] = 0 if w[_ON] else 1
+    if w[_ON] and (t - w[_POS]) & _M < _H:
+        # The other side went on alone.
+        w[o + _END] = w[_POS]
+
+
+def _bad_label(w, side, label):
+    if 0 <= label <= 0xFFFFFF and label & 255 < w[_LABELS] and (side or label < 256):
+        return 0
+    if label == _UNKNOWN and side == 0:
+        return 0
+    w[_BAD_LABEL] += 1
+    return 1
+
+
+@micropython.viper
+def cover(p, side: int, t: int, n: int, label: int):
+    """`label` holds on `side` for the `n` ticks from `t` (a sample, or a run of them).
+
+    A sample that comes early takes over where the last one ends; a hole shorter than a slice is
+    bridged by the label before it; a longer one is a gap.
+    """
+    w = ptr32(p)
+    o = _SIDE + _WORDS * side
+    # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
+    if label < 0 or label >= w[_LABELS] or n <= 0 or n > _LONGEST or w[o + _STATE] == 0 or t != w[o + _END]:
+        n = int(_odd(p, side, t, n, label))
+        if n == 0:
+            return
+        t = w[o + _END]
+    n = (t + n) & _M
+    if w[o + _STATE] == _OPEN:
+        if w[o + _LABEL] != label:
+            x = w[o + _LABEL]
+            if x & 255 == label & 255:
+                # Only what goes with the label changes: the segment goes on.
+                x |= _GOES_ON
+            push(p, side, x, t, 0)
+            w[o + _LABEL] = label
+            w[o + _START] = t
+    else:
+        w[_FAST] = 0
+        w[o + _STATE] = _OPEN
+        w[o + _LABEL] = label
+        w[o + _START] = t
+    w[o + _END] = n
+    w[o + _LAST] = (n - w[_SLICE]) & _M
+    if (n - w[o + _START]) & _M > _LONGEST:
+        _split(p, side)
+
+
+def _odd(w, side, t, n, label):
+    # How many ticks from the side's end on the sample covers once what is missing is filled in.
+    if _bad_label(w, side, label):
+        return 0
+    o = _SIDE + _WORDS * side
+    t &= _M
+    if w[o + _STATE] == _UNHEARD:
+        begin(w, side, t)
+    if not 0 < n <= _LONGEST:
+        w[_BAD_RANGE] += 1
+        return 0
+    ahead = (t - w[o + _END]) & _M
+    if 0 < ahead < _H:
+        if ahead < w[_SLICE] and w[o + _STATE] == _OPEN:
+            w[o + _END] = t
+        else:
+            _gap(w, side, t)
+    elif (t - w[o + _LAST] - 1) & _M >= _H or (t + n - w[o + _END] - 1) & _M >= _H:
+        w[_BAD_ORDER] += 1
+        return 0
+    return (t + n - w[o + _END]) & _M
+
+
+def segment(w, side, label, start, end):
+    """A whole segment `[start, end)`, known at its end."""
+    start &= _M
+    end &= _M
+    if _bad_label(w, side, label):
+        return
+    if not 0 < (end - start) & _M <= _LONGEST:
+        w[_BAD_RANGE] += 1
+        return
+    o = _SIDE + _WORDS * side
+    if w[o + _STATE] == _UNHEARD:
+        begin(w, side, start)
+    if w[_OVERLAP] and w[o + _STATE] == _OPEN:
+        if (start - w[o + _START]) & _M >= _H or (end - w[o + _RAW]) & _M >= _H:
+            w[_BAD_ORDER] += 1
+            return
+        release(w, side, start)
+    ahead = (start - w[o + _END]) & _M
+    if ahead >= _H:
+        w[_BAD_OVERLAP if (start - w[o + _START]) & _M < _H else _BAD_ORDER] += 1
+        return
+    if ahead:
+        _gap(w, side, start)
+    close(w, side)
+    w[o + _STATE] = _OPEN
+    w[o + _LABEL] = label
+    w[o + _START] = start
+    w[o + _LAST] = (end - 1) & _M
+    if w[_OVERLAP]:
+        # Held back until the next one's start is known: from there on the later one counts (a tick
+        # has one label), while the alignment gets both whole. The side is known up to here only.
+        w[o + _RAW] = end
+        w[o + _END] = start
+    else:
+        w[o + _END] = end
+        close(w, side)
+
+
+def release(w, side, start):
+    """The held segment's own time ends at `start` if the next one starts before its end."""
+    o = _SIDE + _WORDS * side
+    over = (w[o + _RAW] - start) & _M
+    if over >= _H:
+        over = 0
+    w[o + _END] = (w[o + _RAW] - over) & _M
+    w[o + _STATE] = _CLOSED
+    push(w, side, w[o + _LABEL], w[o + _END], over)
+
+
+@micropython.viper
+def scan(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
+    """Takes one label a slice from `labels[i:n]`, the first at `t`, until the ring has no room.
+
+    Returns the index of the first label not taken. (The two first arguments live in registers.)
+    """
+    w = ptr32(p)
+    o = _SIDE + _WORDS * side
+    while i < n:
+        label = labels[i]
+        first = i
+        stop = n
+        if n - i > _LONGEST // w[_SLICE]:
+            stop = i + _LONGEST // w[_SLICE]
+        i += 1
+        while i < stop and labels[i] == label:
+            i += 1
+        span = (i - first) * w[_SLICE]
+        bad = w[_BAD_LABEL]
+        cover(p, side, t, span, label)
+        if w[_BAD_LABEL] != bad:
+            w[_BAD_LABEL] = bad + i - first
+        t = (t + span) & _M
+        if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
+            break
+    return i
+
+
+def end(w):
+    """The recording ends: both sides are filled up to the latest end and closed. 0: there was none."""
+    if not w[_SIDE + _STATE] and not w[_SIDE + _WORDS + _STATE]:
+        return 0
+    for side in range(2):
+        o = _SIDE + _WORDS * side
+        if not w[o + _STATE]:
+            begin(w, side, w[_POS])
+        elif w[_OVERLAP] and w[o + _STATE] == _OPEN:
+            release(w, side, w[o + _RAW])
+    for side in range(2):
+        to = w[_SIDE + _WORDS * (1 - side) + _END]
+        if 0 < (to - w[_SIDE + _WORDS * side + _END]) & _M < _H:
+            _gap(w, side, to)
+        close(w, side)
+    w[_FLUSH] = 1
+    return 1
