@@ -10,7 +10,8 @@ from pathlib import Path
 def checkout() -> Path | None:
     """Root of the source checkout this package runs from; None for an installed wheel."""
     root = Path(__file__).resolve().parents[2]
-    return root if (root / "pyproject.toml").is_file() and (root / "firmware").is_dir() else None
+    in_place = Path(__file__).resolve().parent == root / "host" / "streamgauge"
+    return root if in_place and (root / "pyproject.toml").is_file() else None
 
 
 def cache() -> Path:
