@@ -168,9 +168,10 @@ def load_profile(name_or_path: str | Path) -> Profile:
     path = Path(text)
     if path.suffix != ".toml" and "/" not in text:
         if text not in profile_names():
-            near = difflib.get_close_matches(text, profile_names(), 1)
+            known = profile_names()
+            near = difflib.get_close_matches(text, known, 1)
             raise InputError(
-                f"no memory profile is named {text!r} (expected {', '.join(profile_names())}, or a .toml file)",
+                f"no memory profile is named {text!r} ({', '.join(known)} or a .toml file was expected)",
                 remedy=f"Did you mean {near[0]}" if near else None,
             )
         path = _folder() / f"{text}.toml"
@@ -253,8 +254,8 @@ def check_node_range(recording: Recording) -> None:
         if len(length) and int(length.max()) >= NODE_SEGMENT_TICKS:
             longest = int(np.argmax(length))
             raise InputError(
-                f"a segment of the {what} lasts {int(length[longest])} ticks, from "
-                f"{int(segments.start[longest])} to {int(segments.end[longest])} (a node takes less than 2^28)",
+                f"a segment of the {what} lasts {int(length[longest])} ticks, from tick "
+                f"{int(segments.start[longest])} on (less than 2^28 were expected on a node)",
                 remedy="Choose a longer --tick, or assess it without --node",
             )
 
