@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -252,8 +253,9 @@ def _resolve(segs: Segments, touch: int, rows_of: Callable[[list[Row]], list[Row
     member = inside.copy()
     member[:-1] |= inside[1:]
     index = np.flatnonzero(member)
-    groups = np.split(index, np.flatnonzero(~inside[index])[1:])
-    rows = [row for group in groups for row in rows_of(list(segs.take(group)))]
+    listed = list(segs.take(index))
+    bounds = np.append(np.flatnonzero(~inside[index]), len(index)).tolist()
+    rows = [row for a, b in pairwise(bounds) for row in rows_of(listed[a:b])]
     return order(concatenate([segs.take(~member), Segments.from_rows(rows)])), int(inside.sum())
 
 

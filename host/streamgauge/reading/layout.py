@@ -164,8 +164,7 @@ def _columns(
                 f"no column among {_listed(header)} holds times (start, end and label were expected)",
                 file=file,
                 row=header_line,
-                remedy="It seems to hold one label a row: give --rate, and which column with --truth-column and "
-                "--prediction-column",
+                remedy="If it holds one label a row, give --rate, --truth-column and --prediction-column",
             )
     for row in data.rows[:_SAMPLE]:
         found_here = _by_position(row)

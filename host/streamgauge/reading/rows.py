@@ -107,7 +107,7 @@ def _row_by_row(rows: SegmentRows, clock: Clock, options: ReadOptions, judge: Ju
             if not options.sort and kept.starts and start < kept.starts[-1]:
                 raise _BadRow(
                     rows.table.lines[i],
-                    f"starts at {rows.starts[i].strip()}, before the row above it (a later start was expected)",
+                    f"starts at {rows.starts[i].strip()}, before the row above it (later was expected)",
                     "Sort the file, or have it sorted with --sort",
                 )
             _check_direction(rows, i, start, end, options.closed)

@@ -14,6 +14,7 @@ from streamgauge.errors import InputError
 from streamgauge.reading.times import is_time
 
 _DELIMITERS = {",": ",", ";": ";", "tab": "\t", "\t": "\t", "space": " ", " ": " "}
+_IDLE_STARTS = {"", "#", ";", " ", "\t", "\v", "\f"}  # of lines that may be blank or a comment
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,20 @@ def read_table(
     InputError
         Missing, a directory, unreadable, binary, not UTF-8, or with an unclosed quote.
     """
-    file = os.fspath(path)
     lines = read_text(path).split("\n")
     if lines[-1] == "":
         lines.pop()
+    before = 0
     if one_a_row:
-        table = _label_rows(file, lines, delimiter)
+        before = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
+        lines = lines[before:]
+        mark = _chosen(delimiter) or next((mark for mark in "\t,;" if mark in "".join(lines[:1])), "\n")
     else:
-        table = _segment_rows(file, lines, delimiter)
-    return table
+        mark = _chosen(delimiter) or _sniff(next((line for line in lines if not _idle(line)), ""))
+    table = _split(os.fspath(path), lines, mark, before)
+    if one_a_row or {line[:1] for line in lines}.isdisjoint(_IDLE_STARTS):
+        return table
+    return table.take([i for i, line in enumerate(table.lines) if not _idle(lines[line - 1])])
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -116,48 +122,27 @@ def read_text(path: str | os.PathLike[str]) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _segment_rows(file: str, lines: list[str], delimiter: str | None) -> Table:
-    first = next((line for line in lines if not _idle(line)), "")
-    mark = _chosen(delimiter) or _sniff(first)
+def _split(file: str, lines: list[str], mark: str, before: int) -> Table:
+    """Split lines, of which the file has `before` more above them, into cells."""
     if mark == " ":
         rows = [_words(line) for line in lines]
     elif any('"' in line for line in lines):
-        return _quoted(file, lines, mark)
+        return _quoted(file, lines, mark, before)
     else:
         rows = [line.split(mark) for line in lines]
-    idle = [_idle(line) for line in lines]
-    if not any(idle):
-        return Table(file, rows, range(1, len(rows) + 1))
-    index = [i for i, skip in enumerate(idle) if not skip]
-    return Table(file, rows, range(1, len(rows) + 1)).take(index)
+    return Table(file, rows, range(before + 1, before + len(rows) + 1))
 
 
-def _label_rows(file: str, lines: list[str], delimiter: str | None) -> Table:
-    first = next((i for i, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    mark = _chosen(delimiter) or next(
-        (mark for mark in "\t,;" if mark in "".join(lines[first : first + 1])), "\n"
-    )
-    if any('"' in line for line in lines):
-        return _quoted(file, lines[first:], mark, first)
-    rows = (
-        [line.split() or [""] for line in lines[first:]]
-        if mark == " "
-        else [line.split(mark) for line in lines[first:]]
-    )
-    return Table(file, rows, range(first + 1, len(lines) + 1))
-
-
-def _quoted(file: str, lines: list[str], mark: str, before: int = 0) -> Table:
+def _quoted(file: str, lines: list[str], mark: str, before: int) -> Table:
     """Read with the csv module: quoted cells may hold delimiters and line ends."""
-    reader = csv.reader(
-        (line + "\n" for line in lines), delimiter=mark if mark != "\n" else "\t", strict=True
-    )
+    if mark == "\n":
+        mark = "\t"  # a column of its own; the module wants a mark all the same
+    reader = csv.reader((line + "\n" for line in lines), delimiter=mark, strict=True)
     rows, numbers, line = [], [], 0
     try:
         for row in reader:
-            if before or not _idle(lines[line]):
-                rows.append(row or [""])
-                numbers.append(before + line + 1)
+            rows.append(row or [""])
+            numbers.append(before + line + 1)
             line = reader.line_num
     except csv.Error as error:
         raise InputError(
@@ -203,5 +188,5 @@ def _words(line: str) -> list[str]:
         cells.append(" ".join(words[:taken]))
         words = words[taken:]
     if not cells:
-        return words
+        return words or [""]
     return [*cells, " ".join(words)] if words else cells

@@ -216,7 +216,7 @@ def span_ticks(
 
 
 def _kinds(cells: Sequence[str]) -> set[str]:
-    """Return the kinds of time among the cells; what is no time does not count, nor numbers among timestamps."""
+    """Return the kinds of time among the cells; what is no time does not count."""
     first = next((kind for kind in map(kind_of, cells) if kind is not None and kind != "bad"), None)
     if first == "iso":
         return {first}
