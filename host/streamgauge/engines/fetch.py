@@ -148,6 +148,8 @@ class Apt:
             status.touch()
         config = [
             'APT::Sandbox::User "";',
+            # Nothing is installed, and the package manager's own lock needs root.
+            'Debug::NoLocking "true";',
             f'Dir::State "{home}";',
             f'Dir::State::Lists "{home}/lists";',
             f'Dir::State::status "{status}";',
@@ -194,7 +196,7 @@ class Apt:
         archives = self.home / "archives"
         for old in archives.glob("*.deb"):
             old.unlink()
-        self._run("--download-only", "install", package)
+        self._run("install", "--download-only", package)
         return sorted(archives.glob("*.deb"))
 
 
