@@ -36,6 +36,9 @@ from .fading import check_alpha, faded_sums, tail_weights
 CHI2_95 = 3.841
 CHI2_99 = 6.635
 
+# A faded sum of less than this is a loss of 20 memories ago: a ratio of two such says nothing about the present.
+_FADED_AWAY = 1e-9
+
 _BLOCK = 4096
 _Curve = Callable[[int, int], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
@@ -162,11 +165,11 @@ def mcnemar(n01: float, n10: float) -> float:
 
 
 def q_statistic(sum_a: float, sum_b: float) -> float:
-    """Return ``ln(sum_a / sum_b)``: 0 where both are 0, infinite where one is."""
-    if sum_a == sum_b:
+    """Return ``ln(sum_a / sum_b)``: 0 where both are 0, infinite where one is; faded away counts as 0."""
+    if sum_a < _FADED_AWAY and sum_b < _FADED_AWAY:
         return 0.0
-    if sum_a == 0 or sum_b == 0:
-        return math.inf if sum_b == 0 else -math.inf
+    if sum_a < _FADED_AWAY or sum_b < _FADED_AWAY:
+        return math.inf if sum_b < sum_a else -math.inf
     return math.log(sum_a / sum_b)
 
 

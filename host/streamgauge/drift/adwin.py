@@ -138,7 +138,7 @@ class ADWIN(Detector):
         """Return (records taken, row, buckets of the row that stay, records that stay) of the first cut."""
         best: tuple[int, int, int, int] | None = None
         for row in range(self.rows):
-            first = (row - self.count - 1) % self.clock + 1
+            first = (row - self.count) % self.clock + 1
             taken = np.arange(first, size + 1, self.clock)
             found = self._cut_in_row(sums, row, taken) if len(taken) else None
             if found is not None and (best is None or found[0] < best[0]):
