@@ -27,6 +27,7 @@ _H = const(0x20000000)
 _UNKNOWN = const(255)
 _ENTRY = const(8)
 _ONE = const(0x4000000)  # 1.0 with 26 fraction bits
+_BATCH = const(8)  # rows
 _TIE = const(8)  # units of 2^-26: more than the rounding of the few pairs between which a choice is made
 
 # Words of the state.
@@ -449,27 +450,7 @@ def _room(w, cells):
 
 
 @micropython.viper
-def _add(a, cells, side: int, label: int, over: int):
-    """The open segment of `side` ends now; it itself reaches `over` ticks further."""
-    w = ptr32(a)
-    mask = w[_MASK]
-    s = _T + _WORDS * side
-    start = w[s + _NEXT]
-    end = (w[_NOW] + over) & _M
-    w[s + _NEXT] = w[_NOW]
-    if start != end:
-        tail = w[s + _TAIL]
-        if tail - w[s + _HEAD] > mask:
-            _force(a, cells, side)
-        e = _TABLES + (((mask + 1) * side + (tail & mask)) << 2)
-        w[e] = label & 255
-        w[e + 1] = start
-        w[e + 2] = end
-        w[s + _TAIL] = tail + 1
-
-
-@micropython.viper
-def _advance(a, cells):
+def advance(a, cells):
     """Computes the rows that nothing to come can change, commits what is decided."""
     w = ptr32(a)
     mask = w[_MASK]
@@ -499,9 +480,7 @@ def _advance(a, cells):
 
 
 def _cut(w, cells):
-    """A hard edge: what is open ends here, everything is decided, nothing reaches across."""
-    _add(w, cells, 0, w[_G], 0)
-    _add(w, cells, 1, w[_P], 0)
+    """A hard edge: everything is decided here, nothing reaches across."""
     for s in (_T, _Q):
         i = w[s + _TAIL]
         while i > w[s + _HEAD]:
@@ -527,31 +506,57 @@ def _cut(w, cells):
 
 @micropython.viper
 def feed(a, cells, b: ptr32, n: int):
-    """Takes `n` entries of the join."""
+    """Takes `n` entries of the join.
+
+    Rows wait until `_BATCH` of them can be computed at once; a read-out computes what waits.
+    """
     w = ptr32(a)
     i = 0
     while n:
+        flags = b[i + 5]
         ticks = b[i + 3]
-        flags = b[i + 5] & 3
+        cut = 0
         if b[i] == _UNKNOWN:
-            if ticks:
-                if w[_IN_UNKNOWN] == 0:
-                    _cut(a, cells)
-                    w[_IN_UNKNOWN] = 1
-                w[_NOW] = (w[_NOW] + ticks) & _M
-                w[_T + _NEXT] = w[_NOW]
-                w[_Q + _NEXT] = w[_NOW]
-        elif ticks or flags:
+            flags = 0
+            if w[_IN_UNKNOWN] == 0 and (ticks or b[i + 5] & 16):
+                # A hard edge: what is open ends here.
+                cut = 1
+                flags = 3
+        elif ticks or flags & 3:
             w[_IN_UNKNOWN] = 0
             w[_NOW] = (w[_NOW] + ticks) & _M
             w[_G] = b[i]
-            w[_P] = b[i + 1]
+            w[_P] = b[i + 1] & 255
+        side = 0
+        while flags & 3:
             if flags & 1:
-                _add(a, cells, 0, b[i], b[i + 6])
-            if flags & 2:
-                _add(a, cells, 1, b[i + 1], b[i + 7])
-            if flags:
-                _advance(a, cells)
+                s = _T + _WORDS * side
+                now = w[_NOW]
+                start = w[s + _NEXT]
+                if cut == 0:
+                    now = (now + b[i + 6 + side]) & _M
+                if start != now:
+                    if w[s + _TAIL] - w[s + _HEAD] > w[_MASK]:
+                        advance(a, cells)
+                        if w[s + _TAIL] - w[s + _HEAD] > w[_MASK]:
+                            _force(a, cells, side)
+                    e = _TABLES + (((w[_MASK] + 1) * side + (w[s + _TAIL] & w[_MASK])) << 2)
+                    w[e] = w[_G + side]
+                    w[e + 1] = start
+                    w[e + 2] = now
+                    w[s + _TAIL] += 1
+                w[s + _NEXT] = w[_NOW]
+            flags = (flags >> 1) & 1
+            side += 1
+        if cut:
+            _cut(a, cells)
+            w[_IN_UNKNOWN] = 1
+        elif w[_T + _TAIL] - w[_ROWS] >= _BATCH:
+            advance(a, cells)
+        if b[i] == _UNKNOWN:
+            w[_NOW] = (w[_NOW] + ticks) & _M
+            w[_T + _NEXT] = w[_NOW]
+            w[_Q + _NEXT] = w[_NOW]
         i += _ENTRY
         n -= 1
 
@@ -578,11 +583,6 @@ class Align:
         w[_LABELS] = labels
         w[_CLOSED] = closed
 
-    def finish(self):
-        """The recording ends."""
-        if not self.w[_IN_UNKNOWN]:
-            _cut(self.w, self.cells)
-
     def reset(self):
         w = self.w
         for i in range(_CLOSED + 1, len(w)):
@@ -600,6 +600,7 @@ class Align:
         """Everything as whole numbers. Statistics: count, sum, sum of squares, min, max; the
         latency's are of twice the latency, the IoU's have 26 fraction bits."""
         w = self.w
+        advance(w, self.cells)
         k = w[_LABELS]
         i = _TABLES + 8 * (w[_MASK] + 1)
         stats = {}

@@ -8,8 +8,10 @@ buffer of entries, which every estimator reads:
     (unused)
     ticks      length of the piece that ended here
     records    slices of it that no estimator has seen yet
-    flags      1 the truth segment ends here, 2 the predicted segment ends here, 8 unassessed
-    over_g/p   how far the ended segment itself reaches on (overlapping segments only)
+    flags      1 the truth segment ends here, 2 the predicted segment ends here, 8 unassessed,
+               16 a hard edge: the recording ends here
+    over       how far the ended true and predicted segment itself reaches on (two words, 0 unless
+               segments may overlap)
 
 Times are taken modulo 2^30, as `time.ticks_ms` counts. No stored number is negative: a 64-bit build
 loads words without their sign.
@@ -77,38 +79,12 @@ _OPEN = const(2)
 
 
 @micropython.viper
-def _emit(p: ptr32, b: ptr32, i: int, g: int, l: int, flags: int):
-    n = p[_TICKS]
-    i *= _ENTRY
-    b[i] = g
-    b[i + 1] = l
-    b[i + 2] = 0
-    b[i + 3] = n
-    b[i + 4] = p[_RECORDS]
-    b[i + 5] = flags | p[_KU]
-    b[i + 6] = 0
-    b[i + 7] = 0
-    c = _ASSESSED
-    if g == _UNKNOWN:
-        c = _UNKNOWN_TICKS
-        if p[_KU]:
-            c = _UNASSESSED
-    n += p[c]
-    p[c] = n & _M
-    p[c + 1] += n >> 30
-    p[_TICKS] = 0
-    p[_RECORDS] = 0
-
-
-@micropython.viper
-def step(p, b, room: int) -> int:
+def step(p, b: ptr32, room: int) -> int:
     """Joins what is known on both sides; writes at most `room` entries into `b`, returns how many.
 
     `_MORE` tells whether to call again.
     """
     w = ptr32(p)
-    c = ptr32(b)
-    out = 0
     w[_MORE] = 0
     w[_FAST] = 0
     if w[_ON] == 0:
@@ -116,69 +92,97 @@ def step(p, b, room: int) -> int:
         if (w[_SIDE + _STATE] == 0 or w[_SIDE + _WORDS + _STATE] == 0) and w[_LOSING] == 0:
             return 0
         _start(p)
+    out = 0
+    # What to write at the next turn: nothing (negative), or an entry with these flags and labels that
+    # leaves `keep` ticks of the piece open.
+    flags = 0 - 1
+    g = 0
+    l = 0
+    keep = 0
+    room *= _ENTRY
     while True:
-        if out + 3 > room:
-            w[_MORE] = 1
-            return out
+        if flags >= 0:
+            n = w[_TICKS] - keep
+            b[out] = g
+            b[out + 1] = l
+            b[out + 3] = n
+            b[out + 4] = w[_RECORDS]
+            b[out + 5] = flags | w[_KU]
+            b[out + 6] = w[_SCRATCH + 1]
+            b[out + 7] = w[_SCRATCH + 4]
+            out += _ENTRY
+            i = _ASSESSED
+            if g == _UNKNOWN:
+                i = _UNKNOWN_TICKS
+                if w[_KU]:
+                    i = _UNASSESSED
+            n += w[i]
+            w[i] = n & _M
+            w[i + 1] += n >> 30
+            w[_TICKS] = keep
+            w[_RECORDS] = 0
+            keep = 0
+            if out == room:
+                w[_MORE] = 1
+                break
+        flags = 0
         pos = w[_POS]
-        n = _H
         if w[_LOSING]:
+            # Every label is as good as unknown up to there.
+            fast = 0
+            unassessed = 8
+            w[_SCRATCH] = _UNKNOWN
+            w[_SCRATCH + 3] = 0
             n = (w[_LOST] - pos) & _M
-            w[_LOSING] = 0
-            if 0 < n and n < _H:
-                if w[_KU] == 0:
-                    if w[_TICKS] or w[_RECORDS]:
-                        _emit(p, b, out, w[_KG], w[_KP], 0)
-                        out += 1
-                    w[_KU] = 8
-                    w[_KG] = _UNKNOWN
-                    w[_KP] = 0
-            else:
+            if n == 0 or n >= _H:
+                w[_LOSING] = 0
+                flags = 0 - 1
                 continue
         else:
-            flags = 0
-            ended = 0
             fast = w[_OVERLAP] ^ 1
+            unassessed = 0
+            n = _H
+            ended = 0
             s = 0
             while s < 2:
                 # The side's label from `pos` on and how far it holds.
                 o = _SIDE + _WORDS * s
                 x = _SCRATCH + 3 * s
+                w[x + 1] = 0
                 l = w[o + _LABEL]
                 d = w[o + _END]
-                closed = 1
+                i = w[o + _HEAD]
                 if w[o + _LEAD]:
                     l = 0
                     if s == 0:
                         l = w[_GAP]
                     d = w[o + _FIRST]
-                    w[x + 1] = 0
-                elif w[o + _TAIL] > w[o + _HEAD]:
-                    i = w[o + _HEAD] & w[_MASK]
-                    w[x + 1] = 0
+                    fast = 0
+                    i = 0 - 1
+                elif w[o + _TAIL] > i:
+                    i &= w[_MASK]
                     if w[_OVERLAP]:
                         w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
                     i = _RING + (((w[_MASK] + 1) * s + i) << 1)
                     l = w[i]
                     d = w[i + 1]
+                    fast = 0
                 else:
-                    closed = 0
+                    i = 0
                     if w[o + _STATE] != _OPEN:
                         # Nothing is known beyond the last closed run.
                         l = w[_KG + s]
                         d = pos
                         fast = 0
-                if closed:
-                    fast = 0
                 w[x] = l & 0xFFFFFF
                 d = (d - pos) & _M
                 if d == 0 or d >= _H:
-                    if closed:
+                    if i:
                         # Used up: it leaves the ring, and its segment ends here (unless that was lost).
                         ended = 1
                         if d == 0 and l < _GOES_ON:
                             flags |= 1 << s
-                        if w[o + _LEAD]:
+                        if i < 0:
                             w[o + _LEAD] = 0
                         else:
                             w[o + _HEAD] += 1
@@ -186,54 +190,45 @@ def step(p, b, room: int) -> int:
                 if d < n:
                     n = d
                 s += 1
+            g = w[_KG]
+            l = w[_KP]
             if ended:
-                if flags:
-                    g = w[_KG]
-                    l = w[_KP]
-                    if g != _UNKNOWN:
-                        if flags & 1:
-                            g = w[_SCRATCH]
-                        if flags & 2:
-                            l = w[_SCRATCH + 3]
-                    _emit(p, b, out, g, l, flags)
-                    i = _ENTRY * out
+                if flags == 0:
+                    flags = 0 - 1
+                elif g != _UNKNOWN:
                     if flags & 1:
-                        c[i + 6] = w[_SCRATCH + 1]
+                        g = w[_SCRATCH]
                     if flags & 2:
-                        c[i + 7] = w[_SCRATCH + 4]
-                    out += 1
+                        l = w[_SCRATCH + 3]
                 continue
             if n == 0:
+                if w[_FLUSH] == 0:
+                    keep = w[_TICKS]
+                if w[_RECORDS] >= w[_GROUP] or w[_TICKS] > keep or (w[_FLUSH] and w[_RECORDS]):
+                    continue
+                w[_FLUSH] = 0
+                if fast and w[_KU] == 0 and w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
+                    w[_FAST] = 1
                 break
-            if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU]:
-                if w[_TICKS] or w[_RECORDS]:
-                    _emit(p, b, out, w[_KG], w[_KP], 0)
-                    out += 1
-                w[_KU] = 0
-                w[_KG] = w[_SCRATCH]
-                w[_KP] = w[_SCRATCH + 3]
+        if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
+            if w[_TICKS] or w[_RECORDS]:
+                g = w[_KG]
+                l = w[_KP]
+                continue
+            w[_KU] = unassessed
+            w[_KG] = w[_SCRATCH]
+            w[_KP] = w[_SCRATCH + 3]
+        flags = 0 - 1
+        w[_LOSING] = 0
         w[_POS] = (pos + n) & _M
         w[_TICKS] += n
         d = w[_PHASE] - n
         if d < 0:
-            l = (w[_SLICE] - 1 - d) // w[_SLICE]
-            w[_RECORDS] += l
-            d += l * w[_SLICE]
+            i = (w[_SLICE] - 1 - d) // w[_SLICE]
+            w[_RECORDS] += i
+            d += i * w[_SLICE]
         w[_PHASE] = d
-    if w[_FLUSH] or w[_RECORDS] >= w[_GROUP]:
-        n = 0
-        if w[_FLUSH] == 0:
-            n = w[_TICKS]
-            w[_TICKS] = 0
-        w[_FLUSH] = 0
-        if w[_TICKS] or w[_RECORDS]:
-            _emit(p, b, out, w[_KG], w[_KP], 0)
-            out += 1
-        w[_TICKS] = n
-    if fast and w[_KU] == 0:
-        if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
-            w[_FAST] = 1
-    return out
+    return out // _ENTRY
 
 
 def _start(w):

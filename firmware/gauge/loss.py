@@ -28,7 +28,7 @@ _WORDS = const(15)
 
 
 @micropython.viper
-def record(w: ptr32, ring: ptr8, x: int):
+def _record(w: ptr32, ring: ptr8, x: int):
     """One loss x, a whole number in [0, R]; anything else is counted and left out."""
     if x < 0 or x > w[_LARGEST]:
         w[_REJECTED] += 1
@@ -76,6 +76,12 @@ class Losses:
         self.w[_DECAY] = decay
         self.w[_BITS] = fraction_bits(decay, largest)
         self.w[_LARGEST] = largest
+
+    def record(self, x):
+        try:
+            _record(self.w, self.ring, x)
+        except TypeError:
+            self.w[_REJECTED] += 1
 
     def reset(self):
         w = self.w

@@ -13,7 +13,6 @@ from gauge.align import Align
 from gauge.align import feed as _feed_align
 from gauge.join import step
 from gauge.ledger import Ledger
-from gauge.loss import Losses, record
 from gauge.prequential import Prequential
 from gauge.prequential import feed as _feed_prequential
 from gauge.runs import cover
@@ -43,6 +42,73 @@ _END = const(3)
 _LAST = const(4)
 
 
+@micropython.viper
+def _sample(node, side: int, t, label):
+    j = node._join
+    w = ptr32(j)
+    try:
+        x = int(label)
+        now = int(t)
+    except Exception:
+        w[_BAD_LABEL] += 1
+        return
+    # The usual case: the label goes on, one slice further.
+    o = _T + (_Q - _T) * side
+    if w[_FAST] and now == w[o + _END] and x == w[o + _LABEL]:
+        end = (now + w[_SLICE]) & _M
+        if ((end - w[o + _START]) & _M) <= _LONGEST:
+            w[o + _END] = end
+            w[o + _LAST] = now
+            n = (w[_T + _Q - o + _END] - w[_POS]) & _M
+            if n:
+                k = (end - w[_POS]) & _M
+                if k < n:
+                    n = k
+                w[_POS] = (w[_POS] + n) & _M
+                w[_TICKS] += n
+                n = w[_PHASE] - n
+                k = w[_RECORDS]
+                while n < 0:
+                    n += w[_SLICE]
+                    k += 1
+                w[_PHASE] = n
+                w[_RECORDS] = k
+                if k >= w[_GROUP]:
+                    _pump(node)
+            return
+    cover(j, side, now, w[_SLICE], x)
+    _pump(node)
+
+
+@micropython.viper
+def _hand_on(arrays, n: int):
+    # Here, and only here, is it known which estimators there are.
+    b = arrays[0]
+    a = arrays[1]
+    if a:
+        _feed_slices(a, b, n)
+    a = arrays[2]
+    if a:
+        _feed_prequential(0, 0, a, b, n)
+    a = arrays[3]
+    if a:
+        _feed_align(a, arrays[4], b, n)
+
+
+@micropython.viper
+def _pump(node):
+    # Joins what is known by now and hands it on.
+    j = node._join
+    arrays = node._arrays
+    more = ptr32(j)
+    n = 1
+    while n:
+        n = int(step(j, arrays[0], _ROOM))
+        if n:
+            _hand_on(arrays, n)
+        n = more[_MORE]
+
+
 class Node:
     """Assesses a stream of labels against the truth it is given, in memory taken at construction.
 
@@ -52,74 +118,43 @@ class Node:
     truth 255 (UNKNOWN). Input that makes no sense is counted (`raw()["counters"]`), never raised.
     """
 
+    # Few attributes: MicroPython looks through all of an instance's before it finds a method.
     def __init__(self, config):
         self.config = config
-        self.ledger = Ledger(config.get("state_bytes", 0))
+        self.ledger = ledger = Ledger(config.get("state_bytes", 0))
         on = config["estimators"]
         labels = len(config["labels"])
-        self._join = join.layout(config, self.ledger)
-        self._entries = self.ledger.take("entries", _ROOM * _ENTRY)
-        self.align = self.slices = self.prequential = self.losses = None
-        self._align = self._cells = self._slices = self._prequential = None
+        self._join = join.layout(config, ledger)
+        entries = ledger.take("entries", _ROOM * _ENTRY)
+        align = slices = prequential = loss = None
         if "align" in on:
-            self.align = Align(self.ledger, config["pending"], labels, config["closed"])
-            self._align = self.align.w
-            self._cells = self.align.cells
+            align = Align(ledger, config["pending"], labels, config["closed"])
         if "slices" in on:
-            self.slices = Slices(self.ledger, labels)
-            self._slices = self.slices.w
+            slices = Slices(ledger, labels)
         if "prequential" in on:
-            self.prequential = Prequential(self.ledger, config["window"], config["alpha_q30"])
-            self._prequential = self.prequential.w
+            prequential = Prequential(ledger, config["window"], config["alpha_q30"])
         if config.get("loss_max"):
-            self.losses = Losses(self.ledger, config["window"], config["alpha_q30"], config["loss_max"])
+            from gauge.loss import Losses
+
+            loss = Losses(ledger, config["window"], config["alpha_q30"], config["loss_max"])
+        self.parts = {"align": align, "slices": slices, "prequential": prequential, "loss": loss}
+        self._arrays = (
+            entries,
+            slices and slices.w,
+            prequential and prequential.w,
+            align and align.w,
+            align and align.cells,
+        )
 
     @micropython.viper
     def predict(self, t, label):
         """The recogniser says `label` for the slice that begins at tick `t`."""
-        self._sample(1, t, label)
+        _sample(self, 1, t, label)
 
     @micropython.viper
     def truth(self, t, label):
         """The truth of the slice that begins at tick `t`; 255 where nobody knows it."""
-        self._sample(0, t, label)
-
-    @micropython.viper
-    def _sample(self, side: int, t, label):
-        j = self._join
-        w = ptr32(j)
-        try:
-            x = int(label)
-            now = int(t)
-        except Exception:
-            w[_BAD_LABEL] += 1
-            return
-        # The usual case: the label goes on, one slice further.
-        o = _T + (_Q - _T) * side
-        if w[_FAST] and now == w[o + _END] and x == w[o + _LABEL]:
-            if ((now - w[o + _START]) & _M) < _LONGEST - w[_SLICE]:
-                end = (now + w[_SLICE]) & _M
-                w[o + _END] = end
-                w[o + _LAST] = now
-                n = (w[_T + _Q - o + _END] - w[_POS]) & _M
-                k = (end - w[_POS]) & _M
-                if k < n:
-                    n = k
-                if n:
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] += n
-                    n = w[_PHASE] - n
-                    k = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        k += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = k
-                    if k >= w[_GROUP]:
-                        self._pump()
-                return
-        cover(j, side, now, w[_SLICE], x)
-        self._pump()
+        _sample(self, 0, t, label)
 
     def predict_segment(self, label, start, end):
         """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
@@ -134,7 +169,7 @@ class Node:
             runs.segment(self._join, side, label, start, end + self.config["closed"])
         except TypeError:
             self._join[_BAD_LABEL] += 1
-        self._pump()
+        _pump(self)
 
     def predict_batch(self, t, labels):
         """One label a slice from tick `t` on: bytes, bytearray or array('B')."""
@@ -150,63 +185,39 @@ class Node:
             k = runs.scan(i, labels, len(labels), self._join, side, t)
             t = (t + (k - i) * self._join[_SLICE]) & _M
             i = k
-            self._pump()
-
-    @micropython.viper
-    def _pump(self):
-        # Joins what is known by now and hands it on. Here, and only here, is the order of things.
-        j = self._join
-        b = self._entries
-        w = ptr32(j)
-        more = 1
-        while more:
-            n = int(step(j, b, _ROOM))
-            more = w[_MORE]
-            if n:
-                a = self._slices
-                if a:
-                    _feed_slices(a, b, n)
-                a = self._prequential
-                if a:
-                    _feed_prequential(a, b, n)
-                a = self._align
-                if a:
-                    _feed_align(a, self._cells, b, n)
+            _pump(self)
 
     def loss(self, x):
         """A loss of the program's own, a whole number in [0, loss_max]."""
-        record(self.losses.w, self.losses.ring, x)
+        self.parts["loss"].record(x)
 
     def finish(self):
         """The recording ends: open segments are closed and everything is settled. What comes next
         is a recording of its own; the figures go on."""
         if runs.end(self._join):
-            self._pump()
-            if self.align:
-                self.align.finish()
-            if self.slices:
-                self.slices.finish()
+            _pump(self)
+            b = self._arrays[0]
+            for i in range(_ENTRY):
+                b[i] = 0
+            b[0] = 255
+            b[5] = 16
+            _hand_on(self._arrays, 1)
             join.restart(self._join)
 
     def reset(self):
         """All figures start anew."""
         join.reset(self._join)
-        for part in (self.align, self.slices, self.prequential, self.losses):
+        for part in self.parts.values():
             if part:
                 part.reset()
 
     def raw(self):
         """Every figure as whole numbers (DESIGN.md names them)."""
         join.flush(self._join)
-        self._pump()
+        _pump(self)
         counters, times = join.raw(self._join)
         out = {"version": 1, "counters": counters, "join": times}
-        if self.align:
-            out["align"] = self.align.raw()
-        if self.slices:
-            out["slices"] = self.slices.raw()
-        if self.prequential:
-            out["prequential"] = self.prequential.raw()
-        if self.losses:
-            out["loss"] = self.losses.raw()
+        for name, part in self.parts.items():
+            if part:
+                out[name] = part.raw()
         return out

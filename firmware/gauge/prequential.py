@@ -34,8 +34,11 @@ _BITS_FROM = const(16)
 
 
 @micropython.viper
-def feed(a, b: ptr32, entries: int):
-    """Takes `entries` entries of the join: their records' 0-1 loss."""
+def feed(s: int, carry: int, a, b: ptr32, entries: int):
+    """Takes `entries` entries of the join: their records' 0-1 loss.
+
+    The first two arguments are only there because they live in registers.
+    """
     w = ptr32(a)
     d1 = w[_DECAY] >> 15
     d0 = w[_DECAY] & 0x7FFF
@@ -64,10 +67,8 @@ def feed(a, b: ptr32, entries: int):
             carry = w[_CARRY]
             n = count
             while n:
-                h = s >> 15
-                l = s & 0x7FFF
-                carry += h * d0 + l * d1 + (l * d0 >> 15)
-                s += gain - h * d1 - (carry >> 15)
+                carry += (s >> 15) * d0 + (s & 0x7FFF) * d1 + ((s & 0x7FFF) * d0 >> 15)
+                s += gain - (s >> 15) * d1 - (carry >> 15)
                 carry &= 0x7FFF
                 n -= 1
             w[_FADED] = s
@@ -117,7 +118,10 @@ def feed(a, b: ptr32, entries: int):
 
 def fraction_bits(decay, largest):
     """Fraction bits with which the fading sum of losses up to `largest` stays below 2^30."""
-    return (decay // largest - 1).bit_length() - 1 if decay > 2 * largest else 0
+    bits = 0
+    while decay // largest > 2 << bits:
+        bits += 1
+    return bits
 
 
 class Prequential:

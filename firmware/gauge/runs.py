@@ -265,6 +265,11 @@ def scan(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
         if n - i > _LONGEST // w[_SLICE]:
             stop = i + _LONGEST // w[_SLICE]
         i += 1
+        # Four at a time: a comparison costs more than the labels it looks at.
+        while i + 3 < stop:
+            if (labels[i] ^ label) | (labels[i + 1] ^ label) | (labels[i + 2] ^ label) | (labels[i + 3] ^ label):
+                break
+            i += 4
         while i < stop and labels[i] == label:
             i += 1
         span = (i - first) * w[_SLICE]

@@ -53,7 +53,7 @@ def feed(a, b: ptr32, count: int):
     count *= _ENTRY
     while e < count:
         n = b[e + 3]
-        if n:
+        if n or b[e + 5] & 16:
             g = b[e]
             p = b[e + 1] & 255
             if g == _UNKNOWN:
@@ -104,16 +104,6 @@ class Slices:
     def __init__(self, ledger, labels):
         self.w = ledger.take("slices", _TABLES + 2 * _CATEGORIES * labels)
         self.w[_LABELS] = labels
-
-    def finish(self):
-        """The recording ends: open runs are settled."""
-        w = self.w
-        for side in range(2):
-            s = _SIDE + _SIDE_WORDS * side
-            if w[s + _PENDING] or w[s + _PENDING + 1]:
-                _settle(w, side, _D + w[s + _HIT])
-            w[s + _LABEL] = 0
-            w[s + _HIT] = 0
 
     def reset(self):
         w = self.w
