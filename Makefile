@@ -4,27 +4,33 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
-STAMP := .venv/.installed
+RUNS := .venv/.runs
+TESTS := .venv/.tests
 
 .PHONY: help venv engines assess test lint bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
 
-venv: $(STAMP)
+venv: $(TESTS)
 
-$(STAMP): pyproject.toml
+# What a user needs, and what the tests need besides: kept apart, because the second is ten times the first.
+$(RUNS): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "streamgauge needs Python 3.11 or newer; none was found. Install one, or say PYTHON=/path/to/python." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. Install its venv package (Debian, Ubuntu: python3-venv), or say PYTHON=/path/to/another." >&2; exit 1; }
 	@test -x $(BIN)/python && $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || "$(PYTHON)" -m venv --clear .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(TESTS): $(RUNS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
 	@touch $@
 
 # With CI set, an engine that cannot be had is an error; otherwise one sentence, and work goes on without it.
-engines: $(STAMP)
+engines: $(RUNS)
 	@$(BIN)/python tools/fetch_engines.py $(if $(CI),,--optional)
 
-assess: venv engines
+assess: engines
 	@$(BIN)/streamgauge assess --example
 
 lint: venv
@@ -35,7 +41,7 @@ lint: venv
 test: venv engines lint
 	$(BIN)/pytest -n 2 --dist worksteal
 
-bench: venv engines
+bench: engines
 	$(BIN)/python tools/bench.py
 
 clean:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import struct
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -81,13 +82,14 @@ class BoardEngine(Engine):
 
         self.name = port
         self._port = port
-        self._trouble: type[Exception] = TransportError
+        # A link that breaks in the middle shows in several ways.
+        self._trouble = (TransportError, OSError, struct.error)
         self._link: Any = None
         try:
             self._open()
             output = self._execute(PROBE, 20.0)
             self._home = self._expect("import os\nprint(os.getcwd())").strip().rstrip("/") + "/" + FOLDER
-        except (TransportError, OSError, EngineError) as trouble:
+        except (*self._trouble, EngineError) as trouble:
             self.close()
             raise EngineMissing(
                 f"No MicroPython board answers on {port} ({trouble}). Check the cable, the port's name "
@@ -122,7 +124,7 @@ class BoardEngine(Engine):
             self._reset()
             self._expect(_ENTER.format(self._home))
             output = self._execute(script, timeout)
-        except (self._trouble, OSError) as trouble:
+        except self._trouble as trouble:
             self.close()
             raise EngineError(f"The link to the board on {self._port} broke: {trouble}") from None
         return self._judge(output, "the board's own heap")
@@ -145,7 +147,12 @@ class BoardEngine(Engine):
         with _silence():
             # mpremote reads a pty without asking whether something came, so reads need an end of their own.
             self._link = SerialTransport(self._port, baudrate=115200, timeout=2)
-        self._reset()
+        try:
+            self._reset()
+        except self._trouble:
+            # Opening the port resets some boards, which hear nothing while they start.
+            time.sleep(2.0)
+            self._reset()
 
     def _reset(self) -> None:
         with _silence():

@@ -304,10 +304,9 @@ def fetch_qemu(engines: Path) -> None:
         _settle(home / "root", engines / "qemu", {"packages": names})
 
 
-def fetch_micropython(engines: Path, name: str) -> None:
-    """Unpack Debian's MicroPython as the engine `name` (`arm` or `x64`)."""
+def fetch_micropython(engines: Path, name: str, archive: Source) -> None:
+    """Unpack MicroPython of a Debian archive as the engine `name` (`arm` or `x64`)."""
     architecture = {"arm": "armhf", "x64": "amd64"}[name]
-    archive = debian_archive(apt_sources())
     native = subprocess.run(
         ["dpkg", "--print-architecture"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -357,9 +356,10 @@ def fetch(engines: Path, wanted: list[str]) -> list[str]:
                 raise FetchError(
                     "an x86-64 program does not run on this processor; put a `micropython` on PATH."
                 )
+            archive = debian_archive(apt_sources())
             if name == "arm":
                 fetch_qemu(engines)
-            fetch_micropython(engines, name)
+            fetch_micropython(engines, name, archive)
         except (FetchError, OSError, subprocess.SubprocessError) as trouble:
             troubles.append(f"{name} cannot be had: {trouble}")
     if "arm" in wanted and "arm" not in missing:
