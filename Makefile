@@ -1,5 +1,7 @@
 # make assess   set up, run the built-in example through the node and the host, print one report
 # make test     set up, check style and types, run every test
+# make bench    print every figure beside its limit
+# make clean    remove what was set up
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -10,11 +12,11 @@ TESTS := .venv/.tests
 .PHONY: help venv engines assess test lint bench clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# make/make/p' Makefile
 
 venv: $(TESTS)
 
-# What a user needs, and what the tests need besides: kept apart, because the second is ten times the first.
+# What a user needs, and what tests need besides: kept apart, so that an assessment does not wait for test tools.
 $(RUNS): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "streamgauge needs Python 3.11 or newer; none was found. Install one, or say PYTHON=/path/to/python." >&2; exit 1; }
 	@"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. Install its venv package (Debian, Ubuntu: python3-venv), or say PYTHON=/path/to/another." >&2; exit 1; }
@@ -41,8 +43,8 @@ lint: venv
 test: venv engines lint
 	$(BIN)/pytest -n 2 --dist worksteal
 
-bench: engines
-	$(BIN)/python tools/bench.py
+bench: venv engines
+	@for bench in tools/bench/*_bench.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
 
 clean:
 	rm -rf .venv .engines .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
