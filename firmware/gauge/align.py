@@ -180,11 +180,11 @@ def _row(a, cells: ptr8):
     w[t] = g | cell << _CELL_AT | (j - lo) << _WIDTH_AT
     w[t + 3] = lo
     w[_CELL] = (cell + j - lo) & (2 * mask + 1)
-    w[_USED] += j - lo
+    w[_USED] = w[_USED] + j - lo
     w[_V_END] = current
     w[_LO] = lo
     w[_HIGH] = j
-    w[_ROWS] += 1
+    w[_ROWS] = w[_ROWS] + 1
 
 
 @micropython.viper
@@ -262,10 +262,10 @@ def _match(a, t: int, q: int):
     w = ptr32(a)
     g = w[t] & 255
     p = w[q] & 255
-    w[t] |= _MATCHED
-    w[q] |= _MATCHED
+    w[t] = w[t] | _MATCHED
+    w[q] = w[q] | _MATCHED
     i = _TABLES + ((w[_MASK] + 1) << 3) + g * w[_LABELS] + p
-    w[i] += 1
+    w[i] = w[i] + 1
     if g != p:
         return
     onset = ((w[q + 1] - w[t + 1] + _H) & _M) - _H
@@ -283,15 +283,15 @@ def _match(a, t: int, q: int):
     n = int(_iou(overlap, union))
     x = w[_IOU] + n
     w[_IOU] = x & _M
-    w[_IOU + 1] += x >> 30
-    w[_SAME] += 1
+    w[_IOU + 1] = w[_IOU + 1] + (x >> 30)
+    w[_SAME] = w[_SAME] + 1
     if g == 0:
         return
     x = onset + offset
     if x < 0:
-        w[_EARLY] += 1
+        w[_EARLY] = w[_EARLY] + 1
     elif x:
-        w[_LATE] += 1
+        w[_LATE] = w[_LATE] + 1
     i = _VALUES
     w[i] = x + int(0x40000000)
     w[i + 1] = onset + int(0x40000000)
@@ -306,7 +306,7 @@ def _match(a, t: int, q: int):
             w[t + 8] = x
         if w[t] == 0 or x > w[t + 9]:
             w[t + 9] = x
-        w[t] += 1
+        w[t] = w[t] + 1
         x -= int(0x40000000)
         q = t + 1
         if x < 0:
@@ -314,7 +314,7 @@ def _match(a, t: int, q: int):
             q = t + 3
         n = w[q] + x
         w[q] = n & _M
-        w[q + 1] += n >> 30
+        w[q + 1] = w[q + 1] + (n >> 30)
         # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
         g = x >> 15
         p = x & 0x7FFF
@@ -329,7 +329,7 @@ def _match(a, t: int, q: int):
         overlap = (n >> 30) + (x >> 30)
         n = (n & _M) + (x & _M)
         w[t + 6] = n & _M
-        w[t + 7] += overlap + (n >> 30)
+        w[t + 7] = w[t + 7] + overlap + (n >> 30)
         t += _STAT
         i += 1
 
@@ -361,20 +361,20 @@ def _commit(a, cells: ptr8):
             elif word & _END_TIES:
                 way = _UP
             if way != _LEFT:
-                w[_USED] -= word >> _WIDTH_AT
+                w[_USED] = w[_USED] - (word >> _WIDTH_AT)
                 r -= 1
         if way != _UP:
             c -= 1
         if way == _MATCH:
             _match(a, t, q)
         elif way == _UP:
-            w[_T + _UNMATCHED] += 1
+            w[_T + _UNMATCHED] = w[_T + _UNMATCHED] + 1
             if w[t] & 255:
-                w[confusion + (w[t] & 255) * w[_LABELS]] += 1
+                w[confusion + (w[t] & 255) * w[_LABELS]] = w[confusion + (w[t] & 255) * w[_LABELS]] + 1
         else:
-            w[_Q + _UNMATCHED] += 1
+            w[_Q + _UNMATCHED] = w[_Q + _UNMATCHED] + 1
             if w[q]:
-                w[confusion + w[q]] += 1
+                w[confusion + w[q]] = w[confusion + w[q]] + 1
 
 
 @micropython.viper
@@ -415,7 +415,7 @@ def _tidy(a, last: int):
                         if ((w[e + 1] - w[x + 2]) & _M) >= _H:
                             x = w[_LABELS]
                             x = _TABLES + ((mask + 1) << 3) + x * (x + 1 - side) + label
-                            w[x] += 1
+                            w[x] = w[x] + 1
                             break
                 k = _DONE
         w[s + k - 1] = i
@@ -544,7 +544,7 @@ def feed(a, cells, b: ptr32, n: int):
                     w[e] = w[_G + side]
                     w[e + 1] = start
                     w[e + 2] = now
-                    w[s + _TAIL] += 1
+                    w[s + _TAIL] = w[s + _TAIL] + 1
                 w[s + _NEXT] = w[_NOW]
             flags = (flags >> 1) & 1
             side += 1

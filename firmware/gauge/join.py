@@ -118,7 +118,7 @@ def step(p, b: ptr32, room: int) -> int:
                     i = _UNASSESSED
             n += w[i]
             w[i] = n & _M
-            w[i + 1] += n >> 30
+            w[i + 1] = w[i + 1] + (n >> 30)
             w[_TICKS] = keep
             w[_RECORDS] = 0
             keep = 0
@@ -185,7 +185,7 @@ def step(p, b: ptr32, room: int) -> int:
                         if i < 0:
                             w[o + _LEAD] = 0
                         else:
-                            w[o + _HEAD] += 1
+                            w[o + _HEAD] = w[o + _HEAD] + 1
                     d = 0
                 if d < n:
                     n = d
@@ -221,11 +221,11 @@ def step(p, b: ptr32, room: int) -> int:
         flags = 0 - 1
         w[_LOSING] = 0
         w[_POS] = (pos + n) & _M
-        w[_TICKS] += n
+        w[_TICKS] = w[_TICKS] + n
         d = w[_PHASE] - n
         if d < 0:
             i = (w[_SLICE] - 1 - d) // w[_SLICE]
-            w[_RECORDS] += i
+            w[_RECORDS] = w[_RECORDS] + i
             d += i * w[_SLICE]
         w[_PHASE] = d
     return out // _ENTRY

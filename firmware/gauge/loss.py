@@ -31,35 +31,35 @@ _WORDS = const(15)
 def _record(w: ptr32, ring: ptr8, x: int):
     """One loss x, a whole number in [0, R]; anything else is counted and left out."""
     if x < 0 or x > w[_LARGEST]:
-        w[_REJECTED] += 1
+        w[_REJECTED] = w[_REJECTED] + 1
         return
     n = w[_COUNT] + 1
     w[_COUNT] = n & _M
-    w[_COUNT + 1] += n >> 30
+    w[_COUNT + 1] = w[_COUNT + 1] + (n >> 30)
     n = w[_SUM] + x
     w[_SUM] = n & _M
-    w[_SUM + 1] += n >> 30
+    w[_SUM + 1] = w[_SUM + 1] + (n >> 30)
     d1 = w[_DECAY] >> 15
     d0 = w[_DECAY] & 0x7FFF
     h = w[_FADED] >> 15
     l = w[_FADED] & 0x7FFF
     carry = w[_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
-    w[_FADED] += (x << w[_BITS]) - h * d1 - (carry >> 15)
+    w[_FADED] = w[_FADED] + (x << w[_BITS]) - h * d1 - (carry >> 15)
     w[_CARRY] = carry & 0x7FFF
     at = w[_AT]
     n = x
     if w[_LENGTH] == w[_WINDOW]:
         n -= ring[2 * at] | ring[2 * at + 1] << 8
     else:
-        w[_LENGTH] += 1
+        w[_LENGTH] = w[_LENGTH] + 1
     ring[2 * at] = x & 255
     ring[2 * at + 1] = x >> 8
     n += w[_INSIDE]
     if n < 0:
         n += int(0x40000000)
-        w[_INSIDE + 1] -= 1
+        w[_INSIDE + 1] = w[_INSIDE + 1] - 1
     w[_INSIDE] = n & _M
-    w[_INSIDE + 1] += n >> 30
+    w[_INSIDE + 1] = w[_INSIDE + 1] + (n >> 30)
     at += 1
     if at == w[_WINDOW]:
         at = 0

@@ -50,7 +50,7 @@ def _sample(node, side: int, t, label):
         x = int(label)
         now = int(t)
     except Exception:
-        w[_BAD_LABEL] += 1
+        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
         return
     # The usual case: the label goes on, one slice further.
     o = _T + (_Q - _T) * side
@@ -65,7 +65,7 @@ def _sample(node, side: int, t, label):
                 if k < n:
                     n = k
                 w[_POS] = (w[_POS] + n) & _M
-                w[_TICKS] += n
+                w[_TICKS] = w[_TICKS] + n
                 n = w[_PHASE] - n
                 k = w[_RECORDS]
                 while n < 0:
@@ -210,6 +210,12 @@ class Node:
         for part in self.parts.values():
             if part:
                 part.reset()
+
+    def report(self, stream):
+        """Writes a report of all figures, as text."""
+        from gauge.report import report
+
+        report(self, stream)
 
     def raw(self):
         """Every figure as whole numbers (DESIGN.md names them)."""

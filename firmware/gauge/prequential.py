@@ -50,11 +50,11 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
         if count and b[e] == _UNKNOWN:
             n = w[UNLABELLED] + count
             w[UNLABELLED] = n & _M
-            w[UNLABELLED + 1] += n >> 30
+            w[UNLABELLED + 1] = w[UNLABELLED + 1] + (n >> 30)
         elif count:
             n = w[COUNT] + count
             w[COUNT] = n & _M
-            w[COUNT + 1] += n >> 30
+            w[COUNT + 1] = w[COUNT + 1] + (n >> 30)
             gain = 0
             loss = 0
             if b[e] != b[e + 1] & 255:
@@ -62,7 +62,7 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                 gain = 1 << w[BITS]
                 n = w[SUM] + count
                 w[SUM] = n & _M
-                w[SUM + 1] += n >> 30
+                w[SUM + 1] = w[SUM + 1] + (n >> 30)
             s = w[_FADED]
             carry = w[_CARRY]
             n = count
@@ -90,12 +90,12 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                 out = w[word] & mask
                 w[word] = (w[word] ^ out) | (loss & mask)
                 if loss:
-                    w[_INSIDE] += k
+                    w[_INSIDE] = w[_INSIDE] + k
                 if out:
                     out -= (out >> 1) & 0x15555555
                     out = (out & 0x33333333) + ((out >> 2) & 0x33333333)
                     out = (out + (out >> 4)) & 0x0F0F0F0F
-                    w[_INSIDE] -= (out * 0x01010101 >> 24) & 0x3F
+                    w[_INSIDE] = w[_INSIDE] - ((out * 0x01010101 >> 24) & 0x3F)
                 at += k
                 bit += k
                 n -= k

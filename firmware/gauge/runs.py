@@ -56,21 +56,17 @@ _CLOSED = const(1)
 _OPEN = const(2)
 
 
-@micropython.viper
-def push(p, side: int, label: int, end: int, over: int):
-    """Puts a closed run into the side's ring."""
-    w = ptr32(p)
+def push(w, side, label, end, over):
+    """Puts a closed run into the side's ring (`cover` has the same in viper)."""
     o = _SIDE + _WORDS * side
-    ahead = (end - w[_POS]) & _M
-    if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
-        _lose(p, side, end)
-    i = w[o + _TAIL] & w[_MASK]
+    if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] or _FAR < (end - w[_POS]) & _M < _BEHIND:
+        _lose(w, side, end)
+    i = (w[_MASK] + 1) * side + (w[o + _TAIL] & w[_MASK])
     w[o + _TAIL] += 1
+    w[_RING + 2 * i] = label
+    w[_RING + 2 * i + 1] = end
     if w[_OVERLAP]:
-        w[_RING + (w[_MASK] + 1) * (4 + side) + i] = over
-    i = _RING + (((w[_MASK] + 1) * side + i) << 1)
-    w[i] = label
-    w[i + 1] = end
+        w[_RING + 4 * (w[_MASK] + 1) + i] = over
     w[_FAST] = 0
 
 
@@ -151,36 +147,50 @@ def cover(p, side: int, t: int, n: int, label: int):
     """
     w = ptr32(p)
     o = _SIDE + _WORDS * side
+    m = _M
     # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
-    if label < 0 or label >= w[_LABELS] or n <= 0 or n > _LONGEST or w[o + _STATE] == 0 or t != w[o + _END]:
+    if w[_OVERLAP] or label >= w[_LABELS] or label < 0 or t != w[o + _END] or n > _LONGEST or n <= 0 or w[o + _STATE] == 0:
         n = int(_odd(p, side, t, n, label))
         if n == 0:
             return
         t = w[o + _END]
-    n = (t + n) & _M
+    n = (t + n) & m
+    x = label
     if w[o + _STATE] == _OPEN:
-        if w[o + _LABEL] != label:
-            x = w[o + _LABEL]
+        x = w[o + _LABEL]
+        if x != label:
+            # The open run goes into the ring.
             if x & 255 == label & 255:
                 # Only what goes with the label changes: the segment goes on.
                 x |= _GOES_ON
-            push(p, side, x, t, 0)
-            w[o + _LABEL] = label
-            w[o + _START] = t
+            i = w[o + _TAIL]
+            ahead = (t - w[_POS]) & m
+            if i - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
+                _lose(p, side, t)
+            w[o + _TAIL] = i + 1
+            i = _RING + (((w[_MASK] + 1) * side + (i & w[_MASK])) << 1)
+            w[i] = x
+            w[i + 1] = t
     else:
-        w[_FAST] = 0
         w[o + _STATE] = _OPEN
+        x = 0 - 1
+    if x != label:
+        w[_FAST] = 0
         w[o + _LABEL] = label
         w[o + _START] = t
     w[o + _END] = n
-    w[o + _LAST] = (n - w[_SLICE]) & _M
-    if (n - w[o + _START]) & _M > _LONGEST:
+    w[o + _LAST] = (n - w[_SLICE]) & m
+    if (n - w[o + _START]) & m > _LONGEST:
         _split(p, side)
 
 
 def _odd(w, side, t, n, label):
     # How many ticks from the side's end on the sample covers once what is missing is filled in.
     if _bad_label(w, side, label):
+        return 0
+    if w[_OVERLAP]:
+        # Where segments may overlap only whole segments are taken.
+        w[_BAD_OVERLAP] += 1
         return 0
     o = _SIDE + _WORDS * side
     t &= _M

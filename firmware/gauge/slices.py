@@ -39,7 +39,7 @@ def _settle(w: ptr32, side: int, category: int):
     i = _TABLES + 2 * ((category + 3 * side) * w[_LABELS] + w[s + _LABEL])
     n = w[i] + w[s + _PENDING]
     w[i] = n & _M
-    w[i + 1] += w[s + _PENDING + 1] + (n >> 30)
+    w[i + 1] = w[i + 1] + w[s + _PENDING + 1] + (n >> 30)
     w[s + _PENDING] = 0
     w[s + _PENDING + 1] = 0
 
@@ -88,13 +88,13 @@ def feed(a, b: ptr32, count: int):
                 i = _TABLES + 2 * (_SI * labels + p)
                 n += w[i]
                 w[i] = n & _M
-                w[i + 1] += n >> 30
+                w[i + 1] = w[i + 1] + (n >> 30)
                 n = b[e + 3]
                 i = _TABLES + 2 * (_SG * labels + g)
             if i:
                 n += w[i]
                 w[i] = n & _M
-                w[i + 1] += n >> 30
+                w[i + 1] = w[i + 1] + (n >> 30)
         e += _ENTRY
 
 

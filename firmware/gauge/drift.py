@@ -1,0 +1,414 @@
+"""Drift alarms on the loss: Page-Hinkley and DDM.
+
+Both keep the mean of the losses since they started: `_MEAN` has `_BITS` fraction bits and is exactly the
+floor of sum / n, because the remainder of that division is carried. An alarm is an event: how many, and of
+the last one which way (1 up, 2 down), the record, the ticks from the start of the stream to it (to within a
+slice), and the statistic. After an alarm the detector starts anew with the next record.
+
+No stored number is negative or above 2^30: a 64-bit build loads words without their sign.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+_M = const(0x3FFFFFFF)
+_UNKNOWN = const(255)
+_ENTRY = const(8)
+# Records after which a mean becomes one over the last so many: 17 years of seconds.
+_MANY = const(0x20000000)
+
+# Words that both detectors have.
+_BITS = const(0)
+_SLICE = const(1)  # ticks of a record
+_WARMUP = const(2)
+ALARMS = const(3)
+_WAITING = const(4)  # an alarm nobody asked for yet: its direction
+_WAY = const(5)  # of the last alarm: direction, record (two limbs), ticks, statistic
+_RECORD = const(6)
+_TICKS = const(8)
+_VALUE = const(9)
+_COUNT = const(10)  # records, two limbs
+_ELAPSED = const(12)  # ticks, modulo 2^30
+_N = const(13)  # records since the start or the last alarm
+_MEAN = const(14)
+_REST = const(15)  # of the division: 0 to n - 1
+
+# Page-Hinkley.
+_UP = const(16)  # g of each direction
+_UP_CARRY = const(17)
+_DOWN = const(18)
+_DOWN_CARRY = const(19)
+_DELTA = const(20)
+_THRESHOLD = const(21)
+_DECAY = const(22)  # 1 - a, 30 bits; 0: the sum does not fade
+_SIDES = const(23)  # 1 up, 2 down, 3 both
+_SOURCE = const(24)
+_FORGET = const(25)  # 1 - alpha of the faded error, 30 bits
+_FADED = const(26)  # S and B of the faded error, and what is carried
+_FADED_CARRY = const(27)
+_WEIGHT = const(28)
+_WEIGHT_CARRY = const(29)
+_SHIFT = const(30)  # brings B below 2^15
+_ONE = const(31)  # 1.0 in the fraction bits of S and B; the largest loss for values
+_WINDOW = const(32)
+_LENGTH = const(33)
+_INSIDE = const(34)
+_AT = const(35)
+_RING = const(36)  # one bit a record, 30 a word
+
+# DDM.
+_BEST = const(16)  # p_min + s_min, 20 bits
+_LIMIT = const(17)  # p_min + level s_min, 20 bits
+_LEVEL = const(18)  # 8 bits
+_ROOT = const(19)  # s_min, 20 bits
+_BEST_P = const(20)
+_NEVER = const(0x20000000)
+
+LOSS = const(0)
+FADING = const(1)
+WINDOW = const(2)
+VALUE = const(3)
+
+
+@micropython.viper
+def feed(a, b: ptr32, entries: int):
+    """Page-Hinkley takes `entries` entries of the join; of values: their losses in word 2."""
+    w = ptr32(a)
+    source = w[_SOURCE]
+    e = 0
+    entries *= _ENTRY
+    while e < entries:
+        count = b[e + 4]
+        if b[e] == _UNKNOWN:
+            count = 0
+        first = w[_ELAPSED]
+        w[_ELAPSED] = (first + b[e + 3]) & _M
+        loss = 0
+        if source == VALUE:
+            loss = (b[e + 2] << w[_BITS]) // w[_ONE]
+        elif count and b[e] != b[e + 1] & 255:
+            loss = 1 << w[_BITS]
+        k = count
+        while k:
+            k -= 1
+            x = loss
+            if source == FADING:
+                d1 = w[_FORGET] >> 15
+                d0 = w[_FORGET] & 0x7FFF
+                s = w[_FADED]
+                h = s >> 15
+                l = s & 0x7FFF
+                c = w[_FADED_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
+                s -= h * d1 + (c >> 15)
+                if loss:
+                    s += w[_ONE]
+                w[_FADED] = s
+                w[_FADED_CARRY] = c & 0x7FFF
+                n = w[_WEIGHT]
+                h = n >> 15
+                l = n & 0x7FFF
+                c = w[_WEIGHT_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
+                n += w[_ONE] - h * d1 - (c >> 15)
+                w[_WEIGHT] = n
+                w[_WEIGHT_CARRY] = c & 0x7FFF
+                h = w[_SHIFT]
+                while (n >> h) > 0x7FFF:
+                    h += 1
+                w[_SHIFT] = h
+                x = (((s >> h) << 15) // (n >> h)) << (w[_BITS] - 15)
+            elif source == WINDOW:
+                n = w[_AT]
+                h = _RING + n // 30
+                l = n % 30
+                x = w[h] >> l & 1
+                c = 0
+                if loss:
+                    c = 1
+                if c != x:
+                    w[h] ^= 1 << l
+                    w[_INSIDE] += c - x
+                n += 1
+                if n == w[_WINDOW]:
+                    n = 0
+                w[_AT] = n
+                n = w[_LENGTH]
+                if n < w[_WINDOW]:
+                    n += 1
+                    w[_LENGTH] = n
+                x = ((w[_INSIDE] << 15) // n) << (w[_BITS] - 15)
+            n = w[_N]
+            mean = w[_MEAN]
+            r = w[_REST] + x - mean
+            if n < _MANY:
+                n += 1
+                w[_N] = n
+            if r < 0 or r >= n:
+                h = r // n
+                mean += h
+                r -= h * n
+                w[_MEAN] = mean
+            w[_REST] = r
+            x -= mean
+            side = w[_SIDES]
+            way = 0
+            if side & 1:
+                g = w[_UP]
+                if w[_DECAY]:
+                    h = g >> 15
+                    l = g & 0x7FFF
+                    c = w[_UP_CARRY] + h * (w[_DECAY] & 0x7FFF) + l * (w[_DECAY] >> 15)
+                    c += l * (w[_DECAY] & 0x7FFF) >> 15
+                    g -= h * (w[_DECAY] >> 15) + (c >> 15)
+                    w[_UP_CARRY] = c & 0x7FFF
+                g += x - w[_DELTA]
+                if g < 0:
+                    g = 0
+                w[_UP] = g
+                if g > w[_THRESHOLD]:
+                    way = 1
+            if side & 2:
+                g = w[_DOWN]
+                if w[_DECAY]:
+                    h = g >> 15
+                    l = g & 0x7FFF
+                    c = w[_DOWN_CARRY] + h * (w[_DECAY] & 0x7FFF) + l * (w[_DECAY] >> 15)
+                    c += l * (w[_DECAY] & 0x7FFF) >> 15
+                    g -= h * (w[_DECAY] >> 15) + (c >> 15)
+                    w[_DOWN_CARRY] = c & 0x7FFF
+                g -= x + w[_DELTA]
+                if g < 0:
+                    g = 0
+                w[_DOWN] = g
+                if way == 0 and g > w[_THRESHOLD]:
+                    way = 2
+            if way and n >= w[_WARMUP]:
+                g = w[_UP]
+                if way == 2:
+                    g = w[_DOWN]
+                _alarm(a, way, g, count - 1 - k, first)
+                w[_UP] = 0
+                w[_UP_CARRY] = 0
+                w[_DOWN] = 0
+                w[_DOWN_CARRY] = 0
+        n = w[_COUNT] + count
+        w[_COUNT] = n & _M
+        w[_COUNT + 1] += n >> 30
+        e += _ENTRY
+
+
+@micropython.viper
+def _alarm(w: ptr32, way: int, value: int, k: int, first: int):
+    # Record k of the entry that began `first` ticks into the stream raised it.
+    w[ALARMS] += 1
+    w[_WAITING] = way
+    w[_WAY] = way
+    n = w[_COUNT] + k
+    w[_RECORD] = n & _M
+    w[_RECORD + 1] = w[_COUNT + 1] + (n >> 30)
+    w[_TICKS] = (first + k * w[_SLICE]) & _M
+    w[_VALUE] = value
+    w[_N] = 0
+    w[_MEAN] = 0
+    w[_REST] = 0
+
+
+@micropython.viper
+def feed_ddm(a, b: ptr32, entries: int):
+    """DDM takes `entries` entries of the join."""
+    w = ptr32(a)
+    e = 0
+    entries *= _ENTRY
+    while e < entries:
+        count = b[e + 4]
+        if b[e] == _UNKNOWN:
+            count = 0
+        first = w[_ELAPSED]
+        w[_ELAPSED] = (first + b[e + 3]) & _M
+        x = 0
+        if count and b[e] != b[e + 1] & 255:
+            x = 0x100000
+        k = count
+        while k:
+            k -= 1
+            n = w[_N]
+            p = w[_MEAN]
+            r = w[_REST] + x - p
+            if n < _MANY:
+                n += 1
+                w[_N] = n
+            if r < 0 or r >= n:
+                h = r // n
+                p += h
+                r -= h * n
+                w[_MEAN] = p
+            w[_REST] = r
+            if n > w[_WARMUP]:
+                # v = s^2 = p (1 - p) / n with 40 fraction bits, or with 30 where that would not fit.
+                h = p >> 5
+                v = h * (0x8000 - h)
+                narrow = 0
+                if n >= 0x10000:
+                    v = (v // (n >> 8)) << 2
+                else:
+                    v //= n
+                    if v < 0x100000:
+                        v <<= 10
+                    else:
+                        narrow = 5
+                d = w[_BEST] - p
+                if d > 0:
+                    h = d >> narrow
+                    if h > 0x7FFF or v < h * h:
+                        # A new best level. Its root: Newton from above falls until it is the floor.
+                        h = w[_ROOT] >> narrow
+                        h += (h >> 3) + 2
+                        if h * h <= v or h > 0x8000:
+                            h = 0x8000
+                        d = (h + v // h) >> 1
+                        while d < h:
+                            h = d
+                            d = (h + v // h) >> 1
+                        h <<= narrow
+                        w[_ROOT] = h
+                        w[_BEST_P] = p
+                        w[_BEST] = p + h
+                        w[_LIMIT] = p + (h >> 8) * w[_LEVEL] + ((h & 255) * w[_LEVEL] >> 8)
+                # p + s > limit, without the root.
+                d = w[_LIMIT] - p
+                h = d >> narrow
+                if d < 0 or (h < 0x8000 and v > h * h):
+                    d = p - w[_BEST_P]
+                    if d < 0:
+                        d = 0
+                    _alarm(a, 1, d, count - 1 - k, first)
+                    w[_BEST] = _NEVER
+                    w[_LIMIT] = _NEVER
+        n = w[_COUNT] + count
+        w[_COUNT] = n & _M
+        w[_COUNT + 1] += n >> 30
+        e += _ENTRY
+
+
+class _Detector:
+    """What both have in common; `w` is the array."""
+
+    def take(self):
+        """The direction of an alarm that nobody asked for yet (1 up, 2 down), or 0; asking answers it."""
+        way = self.w[_WAITING]
+        self.w[_WAITING] = 0
+        return way
+
+    def restart(self):
+        """The detector starts anew with the next record; its alarms stay."""
+        for i in range(_N, _REST + 1):
+            self.w[i] = 0
+
+    def reset(self):
+        for i in range(ALARMS, _N):
+            self.w[i] = 0
+        self.restart()
+
+    def raw(self):
+        w = self.w
+        return {
+            "n": w[_COUNT] + (w[_COUNT + 1] << 30),
+            "bits": w[_BITS],
+            "since": w[_N],
+            "mean": w[_MEAN],
+            "alarms": w[ALARMS],
+            "direction": w[_WAY],
+            "record": w[_RECORD] + (w[_RECORD + 1] << 30),
+            "ticks": w[_TICKS],
+            "value": w[_VALUE],
+        }
+
+
+class PageHinkley(_Detector):
+    """delta, threshold: parts per million of a loss; threshold at most 500 losses.
+
+    fading: 1 - a in 30 bits, 0 for none; sides: 1 up, 2 down, 3 both; source: LOSS, FADING (the faded
+    error, `memory` is 1 - alpha in 30 bits), WINDOW (`memory` is its records) or VALUE (losses in word 2
+    of the entries, `memory` is the largest).
+    """
+
+    def __init__(
+        self, ledger, delta, threshold, fading=0, sides=1, warmup=30, source=LOSS, memory=0, ticks=1
+    ):
+        bits = 20
+        while (threshold // 1000000 + 2) << bits >= 1 << 30:
+            bits -= 1
+        if bits < 15 or (source == VALUE and memory << bits >= 1 << 30):
+            raise ValueError("threshold or largest loss is too large")
+        words = _RING
+        if source == WINDOW:
+            words += (memory + 29) // 30
+        self.w = w = ledger.take("page_hinkley", words)
+        w[_BITS] = bits
+        w[_SLICE] = ticks
+        w[_WARMUP] = warmup
+        w[_DELTA] = (delta << bits) // 1000000
+        w[_THRESHOLD] = (threshold << bits) // 1000000
+        w[_DECAY] = fading
+        w[_SIDES] = sides
+        w[_SOURCE] = source
+        w[_ONE] = memory
+        if source == FADING:
+            w[_FORGET] = memory
+            one = 1
+            while memory >> 1 > one:
+                one <<= 1
+            w[_ONE] = one
+        elif source == WINDOW:
+            w[_WINDOW] = memory
+
+    def restart(self):
+        super().restart()
+        for i in range(_UP, _DOWN_CARRY + 1):
+            self.w[i] = 0
+
+    def reset(self):
+        super().reset()
+        w = self.w
+        for i in range(_FADED, _SHIFT + 1):
+            w[i] = 0
+        for i in range(_LENGTH, len(w)):
+            w[i] = 0
+
+    def raw(self):
+        out = super().raw()
+        out["up"] = self.w[_UP]
+        out["down"] = self.w[_DOWN]
+        return out
+
+
+class DDM(_Detector):
+    """level: standard deviations times 256, at most 2047; an alarm's statistic is p - p_min."""
+
+    def __init__(self, ledger, level=1024, warmup=200, ticks=1):
+        self.w = w = ledger.take("ddm", _BEST_P + 1)
+        w[_BITS] = 20
+        w[_SLICE] = ticks
+        w[_WARMUP] = warmup
+        w[_LEVEL] = level
+        self.restart()
+
+    def restart(self):
+        super().restart()
+        w = self.w
+        w[_BEST] = _NEVER
+        w[_LIMIT] = _NEVER
+        w[_ROOT] = 0
+        w[_BEST_P] = 0
+
+    def raw(self):
+        w = self.w
+        out = super().raw()
+        out["best"] = w[_BEST]
+        out["root"] = w[_ROOT]
+        out["limit"] = w[_LIMIT]
+        return out
