@@ -289,9 +289,8 @@ def _check(document: dict[str, Any], file: str | None, lines: list[str]) -> dict
         found: Any = document
         for name in key.path.split("."):
             found = found.get(name, key.default) if isinstance(found, dict) else found
-        if isinstance(found, float) and not math.isfinite(
-            found
-        ):  # compares false with every limit of a schema
+        # What a JSON schema lets pass: 64.0 is an integer to it, and nan is within all limits.
+        if isinstance(found, float) and (key.schema["type"] == "integer" or not math.isfinite(found)):
             raise InputError(
                 f"{key.path} is {found} ({_expected(key.path)})", file=file, row=_row(lines, key.path)
             )

@@ -13,7 +13,6 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from streamgauge.errors import InputError
 from streamgauge.reading.labels import reject_foreign, reject_unknown
 from streamgauge.reading.layout import SegmentRows
 from streamgauge.reading.options import Judge, ReadOptions
@@ -267,20 +266,3 @@ def without_overlaps(rows: TickRows, options: ReadOptions, judge: Judge) -> Tick
         elif reach is None or end > reach:
             reach, holder = end, int(rows.lines[i])
     return rows.take(keep)
-
-
-def refuse_empty(file: str, table_rows: int, skipped: int) -> InputError:
-    """Return the error for a file without a usable row."""
-    if skipped:
-        return InputError(
-            f"has no segments: all {skipped} rows were skipped",
-            file=file,
-            remedy="Read it without --lenient to see why",
-        )
-    if table_rows == 0:
-        return InputError(
-            "is empty, it has no segments (rows of start, end and label were expected)", file=file
-        )
-    return InputError(
-        "has no segments (rows of start, end and label were expected below its header)", file=file
-    )

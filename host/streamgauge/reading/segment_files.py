@@ -13,7 +13,6 @@ from streamgauge.reading.recording import Recording, assemble
 from streamgauge.reading.rows import (
     TickRows,
     TimedRows,
-    refuse_empty,
     tick_rows,
     timed_rows,
     without_overlaps,
@@ -47,7 +46,7 @@ def read_segment_files(judges: Sequence[Judge], options: ReadOptions, notes: Not
     for i, (rows, judge) in enumerate(zip(laid, judges, strict=True)):
         before = notes.skipped
         timed.append(timed_rows(rows, clock, options, judge))
-        _refuse_if_empty(len(timed[-1].lines), i, judge, len(tables[i]), notes.skipped - before)
+        _check_any(len(timed[-1].lines), notes.skipped - before, i == 0, judge, options)
     named = [(judge.file, rows.labels, rows.lines) for judge, rows in zip(judges, timed, strict=True)]
     names = label_names(options.labels, options.null, options.unknown, named)
     notes.warnings += suspicious(names, options.null, options.unknown)
@@ -64,7 +63,7 @@ def read_segment_files(judges: Sequence[Judge], options: ReadOptions, notes: Not
         if options.overlaps == "refuse":
             side = without_overlaps(side, options, judge)
         if timed_side.lines:
-            _refuse_if_empty(len(side.lines), i, judge, len(tables[i]), notes.skipped - before)
+            _check_any(len(side.lines), notes.skipped - before, i == 0, judge, options)
         sides.append(side)
     task = Task(
         labels=names,
@@ -99,11 +98,21 @@ def _lay_out(tables: Sequence[Table], options: ReadOptions, notes: Notes) -> lis
     return [rows for rows, _ in laid]
 
 
-def _refuse_if_empty(count: int, side: int, judge: Judge, table_rows: int, skipped: int) -> None:
-    if count == 0 and (side == 0 or not judge.lenient):
-        raise refuse_empty(judge.file, table_rows, skipped)
-    if count == 0:
+def _check_any(count: int, skipped: int, is_truth: bool, judge: Judge, options: ReadOptions) -> None:
+    """Refuse a file without a usable row, but let a lenient reader have nothing predicted."""
+    if count:
+        return
+    if judge.lenient and not is_truth:
         judge.notes.warnings.append(f"{judge.file}: nothing is predicted")
+        return
+    remedy = None if is_truth else "If nothing was predicted, give --lenient"
+    if skipped:
+        why, remedy = f": all of its {skipped} rows were skipped", "Read it without --lenient to see why"
+    elif options.recording is not None:
+        why = f" of recording {options.recording!r}"
+    else:
+        why = " (rows of start, end and label were expected)"
+    raise InputError(f"has no segments{why}", file=judge.file, remedy=remedy)
 
 
 def _tick(clock: Clock, timed: Sequence[TimedRows], options: ReadOptions) -> tuple[Fraction, Fraction | None]:
