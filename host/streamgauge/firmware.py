@@ -23,6 +23,8 @@ HOST_ONLY = "_cpython.py"
 # Level 3 drops asserts, and line numbers too: 2 to 3 % of the code. Tracebacks then name the function alone;
 # build with 2 to look for a fault.
 OPTIMISATION = 3
+# MicroPython's heap is handed out in blocks of four machine words; boards have 32-bit words.
+HEAP_BLOCK = 16
 _VIPER_CASTS = ("ptr", "ptr8", "ptr16", "ptr32", "uint")
 
 
@@ -123,6 +125,81 @@ def _compile(compiler: str, name: str, text: str, march: str | None, optimisatio
             said = (done.stderr or done.stdout).strip().replace(str(source), name)
             raise FirmwareError(f"{name} does not compile for {march or 'bytecode'}: {said}")
         return target.read_bytes()
+
+
+def machine_code_bytes(mpy: bytes) -> int:
+    """Bytes of heap that a board keeps the machine code of a compiled file in.
+
+    The unix builds put machine code into memory of its own, so their heap does not show it. Each function
+    counts in whole blocks of `HEAP_BLOCK` bytes. Format: MicroPython's `py/persistentcode.c`, version 6.3.
+
+    Raises
+    ------
+    FirmwareError
+        It is no such file.
+    """
+    reader = _MpyReader(mpy)
+    try:
+        return reader.module()
+    except IndexError:
+        raise FirmwareError("A compiled file ends too early.") from None
+
+
+class _MpyReader:
+    """Walks through a .mpy file, which has no table of contents."""
+
+    # Objects in a module's table of constants, by type.
+    _SINGLETONS = range(5)
+    _TERMINATED = (5, 6)  # str and bytes, a 0 behind them
+    _TUPLE = 10
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 4
+
+    def module(self) -> int:
+        if self._data[:2] != b"M\x06":
+            raise FirmwareError("A compiled file is not of .mpy version 6.")
+        strings, objects = self._number(), self._number()
+        for _ in range(strings):
+            size = self._number()
+            if not size & 1:  # else the number of a string that every MicroPython has
+                self._at += (size >> 1) + 1
+        for _ in range(objects):
+            self._skip_object()
+        return self._function()
+
+    def _number(self) -> int:
+        value = 0
+        while True:
+            byte = self._data[self._at]
+            self._at += 1
+            value = value << 7 | byte & 0x7F
+            if byte < 0x80:
+                return value
+
+    def _skip_object(self) -> None:
+        kind = self._data[self._at]
+        self._at += 1
+        if kind in self._SINGLETONS:
+            return
+        size = self._number()
+        if kind == self._TUPLE:
+            for _ in range(size):
+                self._skip_object()
+        else:
+            self._at += size + (kind in self._TERMINATED)
+
+    def _function(self) -> int:
+        head = self._number()
+        kind, has_children, size = head & 3, head & 4, head >> 3
+        self._at += size
+        for _ in range((0, 1, 1, 3)[kind]):  # bytecode; native: its prelude; viper, asm: scope and signature
+            self._number()
+        code = -(-size // HEAP_BLOCK) * HEAP_BLOCK if kind else 0
+        if has_children:
+            code += sum(self._function() for _ in range(self._number()))
+        return code
 
 
 def without_viper(text: str, name: str = "<source>") -> str:
