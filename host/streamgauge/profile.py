@@ -36,6 +36,12 @@ def _whole(least: int, most: int, meaning: str = "") -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most, "description": meaning}
 
 
+def _power(least: int, most: int, meaning: str = "") -> dict[str, Any]:
+    """A ring's size: the node finds a slot by the low bits of a count."""
+    powers = [2**n for n in range(32) if least <= 2**n <= most]
+    return {**_whole(least, most, meaning), "enum": powers}
+
+
 def _number(least: float, most: float, meaning: str = "") -> dict[str, Any]:
     return {"type": "number", "minimum": least, "maximum": most, "description": meaning}
 
@@ -86,8 +92,8 @@ KEYS = (
         default=0,
     ),
     Key("capacity.labels", _whole(1, 31, "labels besides NULL")),
-    Key("capacity.runs", _whole(2, 1024, "runs a side that wait for the other side"), "runs"),
-    Key("capacity.pending", _whole(2, 1024, "segments a side that the alignment keeps undecided"), "pending"),
+    Key("capacity.runs", _power(4, 1024, "runs a side that wait for the other side"), "runs"),
+    Key("capacity.pending", _power(4, 512, "segments a side that the alignment keeps undecided"), "pending"),
     Key("capacity.window", _whole(1, 2**20, "records of the sliding window"), "window"),
     Key(
         "prequential.alpha",
@@ -333,7 +339,9 @@ def _expected(path: str) -> str:
         return f"a list of {', '.join(schema['items']['enum'])}, each once, was expected"
     if schema["type"] == "string":
         return "a text was expected"
-    what = "a whole number" if schema["type"] == "integer" else "a number"
+    what = "a number"
+    if schema["type"] == "integer":
+        what = "a power of two" if "enum" in schema else "a whole number"
     return f"{what} from {schema['minimum']} to {schema['maximum']} was expected"
 
 

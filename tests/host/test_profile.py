@@ -117,10 +117,11 @@ def test_a_slice_or_segment_too_long_for_the_node_is_refused(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("runs = 64", "runs = 6400", "capacity.runs is 6400 (a whole number from 2 to 1024 was expected)."),
-        ("runs = 64", "runs = 64.0", "capacity.runs is 64.0 (a whole number from 2 to 1024 was expected)."),
-        ("runs = 64", "runs = true", "capacity.runs is True (a whole number from 2 to 1024 was expected)."),
-        ("runs = 64", "runs = [1]", "capacity.runs is [1] (a whole number from 2 to 1024 was expected)."),
+        ("runs = 64", "runs = 6400", "capacity.runs is 6400 (a power of two from 4 to 1024 was expected)."),
+        ("runs = 64", "runs = 96", "capacity.runs is 96 (a power of two from 4 to 1024 was expected)."),
+        ("runs = 64", "runs = 64.0", "capacity.runs is 64.0 (a power of two from 4 to 1024 was expected)."),
+        ("runs = 64", "runs = true", "capacity.runs is True (a power of two from 4 to 1024 was expected)."),
+        ("runs = 64", "runs = [1]", "capacity.runs is [1] (a power of two from 4 to 1024 was expected)."),
         ("alpha = 0.999", "alpha = 1", "prequential.alpha is 1 (a number from 0.5 to 0.9999 was expected)."),
         (
             "alpha = 0.999",
@@ -161,7 +162,7 @@ def test_a_wrong_text_or_list_is_named(tmp_path: Path) -> None:
 
 def test_a_missing_key_or_table_is_named(tmp_path: Path) -> None:
     assert refused(tmp_path, "runs = 64", "") == (
-        "mine.toml: capacity.runs is missing (a whole number from 2 to 1024 was expected)."
+        "mine.toml: capacity.runs is missing (a power of two from 4 to 1024 was expected)."
     )
     (tmp_path / "empty.toml").write_text("")
     with pytest.raises(InputError, match="name is missing"):
