@@ -1,12 +1,12 @@
-"""Sequences of labelled segments in integer ticks, and the four operations everything else is built on.
+"""Sequences of labelled segments in integer ticks, and the operations everything else is built on.
 
 A segment is ``(label, start, end)``, half-open ``[start, end)`` with ``end > start``. A *legal* sequence has
 non-decreasing starts and non-decreasing ends; its segments may touch, leave gaps, or partially overlap. Label
 0 is NULL; 255 is UNKNOWN, time for which nobody gave a truth.
 
-`flatten` makes any sequence ordered by start one that has at most one label a tick; `fill_gaps` makes it
-cover its span; `runs` joins what only a file's rows keep apart; `clip_to_known` cuts two sequences at UNKNOWN
-time.
+`flatten` makes any sequence ordered by start one that has at most one label a tick, `own_time` does so as a
+stream must; `fill_gaps` makes it cover its span; `runs` joins what only a file's rows keep apart;
+`clip_to_known` cuts two sequences at UNKNOWN time.
 """
 
 from __future__ import annotations
@@ -239,6 +239,33 @@ def flatten_nested(segs: Segments) -> tuple[Segments, int]:
         return segs, 0
     flat, _ = _resolve(segs, 0, _legal_rows)
     return flat, int(nested.sum())
+
+
+def own_time(segs: Segments) -> Segments:
+    """Return the time that each segment of a legal sequence has to itself: until the next one starts.
+
+    What a stream can know of overlaps, and what `flatten` returns, except for segments that start together:
+    here the later one has the time. A segment without time of its own is left out.
+    """
+    end = segs.end.copy()
+    end[:-1] = np.minimum(end[:-1], segs.start[1:])
+    return Segments(segs.label, segs.start, end).take(end > segs.start)
+
+
+def settle_unknown(segs: Segments) -> Segments:
+    """Return a legal sequence in which nothing overlaps UNKNOWN time, which is only where nothing later runs.
+
+    A segment that runs into an UNKNOWN one ends where that begins; the UNKNOWN one ends where the next starts.
+    """
+    unknown = segs.label == UNKNOWN
+    if not unknown.any():
+        return segs
+    own = segs.end.copy()
+    own[:-1] = np.minimum(own[:-1], segs.start[1:])
+    edge = np.where(unknown & (own > segs.start), segs.start, np.iinfo(np.int64).max)
+    edge = np.append(np.minimum.accumulate(edge[::-1])[::-1][1:], np.iinfo(np.int64).max)
+    end = np.minimum(np.where(unknown, own, segs.end), edge)
+    return Segments(segs.label, segs.start, end).take(end > segs.start)
 
 
 def _resolve(segs: Segments, touch: int, rows_of: Callable[[list[Row]], list[Row]]) -> tuple[Segments, int]:

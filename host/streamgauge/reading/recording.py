@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from streamgauge.reading.options import Notes, ReadOptions
-from streamgauge.segments import NULL, UNKNOWN, Segments, clip, fill_gaps, flatten, flatten_nested
+from streamgauge.segments import (
+    NULL,
+    UNKNOWN,
+    Segments,
+    clip,
+    fill_gaps,
+    flatten,
+    flatten_nested,
+    own_time,
+    settle_unknown,
+)
 from streamgauge.task import Task
 
 
@@ -76,10 +86,11 @@ def assemble(
     for side, label in ((truth, gap), (prediction, NULL)):
         flat, count = flatten(side)
         raw = flat
-        if options.overlaps == "keep":
-            raw, count = flatten_nested(side)
-        elif task.closed:
-            raw, count = flatten(side, touch=1)
+        if options.overlaps == "keep" or task.closed:
+            raw, count = flatten_nested(side) if options.overlaps == "keep" else flatten(side, touch=1)
+            raw = settle_unknown(raw)
+            # Not what the rows alone say: both have to tell the same story where segments start together.
+            flat = own_time(raw)
         counts.append(count)
         filled += [fill_gaps(clip(part, *span), span, label) for part in (flat, raw)]
     notes.flattened_truth, notes.flattened_prediction = counts
