@@ -255,7 +255,7 @@ def own_time(segs: Segments) -> Segments:
 def settle_unknown(segs: Segments) -> Segments:
     """Return a legal sequence in which nothing overlaps UNKNOWN time, which is only where nothing later runs.
 
-    A segment that runs into an UNKNOWN one ends where that begins; the UNKNOWN one ends where the next starts.
+    A segment that runs into an UNKNOWN one ends where that begins, an UNKNOWN one where the next starts.
     """
     unknown = segs.label == UNKNOWN
     if not unknown.any():
