@@ -59,13 +59,15 @@ _NEXT = const(4)  # its start
 _UNMATCHED = const(5)
 _FORCED = const(28)
 _SAME = const(29)  # matches of equal labels, NULL too
-_EARLY = const(30)
-_LATE = const(31)
-_IOU = const(32)  # two limbs
-_STATS = const(34)  # over correct matches: 6 times count, sum of + (2), of - (2), of squares (3), min, max
-_STAT = const(10)
-_VALUES = const(94)  # the six of the match at hand
-_TABLES = const(100)  # truth ring, prediction ring, confusion, splits, merges
+_CORRECT = const(30)  # of them not NULL
+_EARLY = const(31)
+_LATE = const(32)
+_IOU = const(33)  # two limbs
+# Over correct matches, six times: sum of + (2 limbs), of - (2), of squares (3), least, most.
+_STATS = const(35)
+_STAT = const(9)
+_VALUES = const(89)  # the six of the match at hand, 2^30 added; so are least and most
+_TABLES = const(95)  # truth ring, prediction ring, confusion, splits, merges
 
 # A ring entry has four words: label and more, start, end; and of a truth segment the first prediction
 # of its band, of a prediction its value in the newest row.
@@ -74,6 +76,7 @@ _LABEL = const(0x1FF)
 _END_TIES = const(0x200)  # with a truth label: the row's end ties with the row above
 _CELL_AT = const(10)  # its first cell, 10 bits
 _WIDTH_AT = const(20)
+_STRAIGHT = const(0x3FF00200)  # width and tie: only the tie is set where every way through the row is up
 
 # Directions.
 _MATCH = const(1)
@@ -132,6 +135,7 @@ def _row(a, cells: ptr8):
     current = diagonal
     lo = j
     cell = w[_CELL]
+    straight = 1
     while j < tail:
         q = ring + ((j & mask) << 2)
         lead = ((w[q + 1] - ts + _H) & _M) - _H
@@ -171,16 +175,22 @@ def _row(a, cells: ptr8):
                 if ((gain - best) & _M) < _H:
                     best = gain
         cells[(cell + j - lo) & (2 * mask + 1)] = way
+        if way != _UP:
+            straight = 0
         diagonal = up
         current = best
         w[q + 3] = best
         j += 1
+    high = j - lo
     if ((end - current + _TIE) & _M) < _H:
         g |= _END_TIES
-    w[t] = g | cell << _CELL_AT | (j - lo) << _WIDTH_AT
+        if straight:
+            # From every column the way is up: the row needs no cells.
+            high = 0
+    w[t] = g | cell << _CELL_AT | high << _WIDTH_AT
     w[t + 3] = lo
-    w[_CELL] = (cell + j - lo) & (2 * mask + 1)
-    w[_USED] = w[_USED] + j - lo
+    w[_CELL] = (cell + high) & (2 * mask + 1)
+    w[_USED] = w[_USED] + high
     w[_V_END] = current
     w[_LO] = lo
     w[_HIGH] = j
@@ -250,6 +260,10 @@ def _meet(a, cells: ptr8, whole: int):
         r -= 1
     if whole == 0:
         right = left
+        # Rows that every path crosses straight up are decided, wherever it crosses them.
+        while r == done and r < w[_ROWS] and w[_TABLES + ((r & mask) << 2)] & _STRAIGHT == _END_TIES:
+            r += 1
+            done += 1
     elif right > w[_Q + _TAIL]:
         right -= 1
     w[_ROW] = r
@@ -292,44 +306,49 @@ def _match(a, t: int, q: int):
         w[_EARLY] = w[_EARLY] + 1
     elif x:
         w[_LATE] = w[_LATE] + 1
+    big = int(0x40000000)
     i = _VALUES
-    w[i] = x + int(0x40000000)
-    w[i + 1] = onset + int(0x40000000)
-    w[i + 2] = offset + int(0x40000000)
-    w[i + 3] = overlap + int(0x40000000)
-    w[i + 4] = ((w[q + 2] - w[q + 1]) & _M) - w[_CLOSED] + int(0x40000000)
-    w[i + 5] = n + int(0x40000000)
+    w[i] = x + big
+    w[i + 1] = onset + big
+    w[i + 2] = offset + big
+    w[i + 3] = overlap + big
+    w[i + 4] = ((w[q + 2] - w[q + 1]) & _M) - w[_CLOSED] + big
+    w[i + 5] = n + big
+    w[_CORRECT] = w[_CORRECT] + 1
     t = _STATS
     while i < _TABLES:
         x = w[i]
-        if w[t] == 0 or x < w[t + 8]:
+        if x < w[t + 7]:
+            w[t + 7] = x
+        if x > w[t + 8]:
             w[t + 8] = x
-        if w[t] == 0 or x > w[t + 9]:
-            w[t + 9] = x
-        w[t] = w[t] + 1
-        x -= int(0x40000000)
-        q = t + 1
+        x -= big
+        q = t
         if x < 0:
             x = 0 - x
-            q = t + 3
+            q = t + 2
         n = w[q] + x
         w[q] = n & _M
-        w[q + 1] = w[q + 1] + (n >> 30)
+        if n > _M:
+            w[q + 1] = w[q + 1] + 1
         # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
-        g = x >> 15
         p = x & 0x7FFF
-        x = g * p
-        n = w[t + 5] + ((x & 0x3FFF) << 16)
-        overlap = n >> 30
-        n = (n & _M) + p * p
-        w[t + 5] = n & _M
-        overlap += n >> 30
-        x = g * g + (x >> 14)
-        n = w[t + 6] + overlap
-        overlap = (n >> 30) + (x >> 30)
-        n = (n & _M) + (x & _M)
-        w[t + 6] = n & _M
-        w[t + 7] = w[t + 7] + overlap + (n >> 30)
+        n = w[t + 4] + p * p
+        x = x >> 15
+        if x:
+            g = x * p
+            overlap = n >> 30
+            n = (n & _M) + ((g & 0x3FFF) << 16)
+            overlap += n >> 30
+            x = x * x + (g >> 14)
+            overlap += w[t + 5] + (x & _M)
+            w[t + 5] = overlap & _M
+            w[t + 6] = w[t + 6] + (x >> 30) + (overlap >> 30)
+        elif n > _M:
+            overlap = w[t + 5] + 1
+            w[t + 5] = overlap & _M
+            w[t + 6] = w[t + 6] + (overlap >> 30)
+        w[t + 4] = n & _M
         t += _STAT
         i += 1
 
@@ -582,19 +601,21 @@ class Align:
         w[_MASK] = cap - 1
         w[_LABELS] = labels
         w[_CLOSED] = closed
+        self.reset()
 
     def reset(self):
         w = self.w
         for i in range(_CLOSED + 1, len(w)):
             w[i] = 0
+        for i in range(_STATS, _VALUES, _STAT):
+            w[i + 7] = 0x7FFFFFFF
 
     def _stat(self, i):
         w = self.w
-        low = high = 0
-        if w[i]:
-            low = w[i + 8] - 0x40000000
-            high = w[i + 9] - 0x40000000
-        return [w[i], _long(w, i + 1, 2) - _long(w, i + 3, 2), _long(w, i + 5, 3), low, high]
+        n = w[_CORRECT]
+        low = w[i + 7] - 0x40000000 if n else 0
+        high = w[i + 8] - 0x40000000 if n else 0
+        return [n, _long(w, i, 2) - _long(w, i + 2, 2), _long(w, i + 4, 3), low, high]
 
     def raw(self):
         """Everything as whole numbers. Statistics: count, sum, sum of squares, min, max; the

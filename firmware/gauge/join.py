@@ -31,36 +31,38 @@ _UNKNOWN = const(255)
 _GOES_ON = const(0x1000000)
 _ENTRY = const(8)
 
-# Words of the state.
-_SLICE = const(0)  # ticks
-_OVERLAP = const(1)  # segments of one side may overlap
-_GAP = const(2)  # label of a gap in the truth: 0 or UNKNOWN
-_MASK = const(3)  # runs a side - 1
-_LABELS = const(4)
-_ON = const(5)  # both sides were heard of: the join runs
-_POS = const(6)  # everything before is joined
-_PHASE = const(7)  # ticks from there to the start of the next slice
-_KG = const(8)  # labels of the open piece
-_KP = const(9)
-_KU = const(10)  # 8 while it is unassessed
-_TICKS = const(11)  # its length
-_RECORDS = const(12)  # its slices not handed on yet
-_GROUP = const(13)  # that many are handed on together
-_FAST = const(14)  # both sides go on with the open piece's labels, no ring is used
-_MORE = const(15)  # `step` stopped because the buffer was full
-_FLUSH = const(16)  # hand on whatever is pending
-_LOSING = const(17)  # a ring overflowed: up to _LOST nothing can be assessed
-_LOST = const(18)
-_BAD_ORDER = const(19)
-_BAD_LABEL = const(20)
-_BAD_RANGE = const(21)
-_BAD_OVERLAP = const(22)
-_SPLIT = const(23)
-_ASSESSED = const(24)  # ticks, two limbs of 30 bits
-_UNKNOWN_TICKS = const(26)
-_UNASSESSED = const(28)
-# Words of a side: truth from 30, prediction from 40.
-_SIDE = const(30)
+# Words of the state. The first can be reached by one machine instruction.
+_FAST = const(0)  # both sides go on with the open piece's labels, no ring is used
+_SLICE = const(1)  # ticks
+_POS = const(2)  # everything before is joined
+_PHASE = const(3)  # ticks from there to the start of the next slice
+_TICKS = const(4)  # its length
+_RECORDS = const(5)  # its slices not handed on yet
+_GROUP = const(6)  # that many are handed on together
+_SCRATCH = const(27)  # per side: label, how far the segment overlaps the next one, 0 if it is open
+_MASK = const(33)  # runs a side - 1
+_KG = const(34)  # labels of the open piece
+_KP = const(35)
+_KU = const(36)  # 8 while it is unassessed
+_OVERLAP = const(37)  # segments of one side may overlap
+_GAP = const(38)  # label of a gap in the truth: 0 or UNKNOWN
+_LABELS = const(39)
+_ON = const(40)  # both sides were heard of: the join runs
+_MORE = const(41)  # `step` stopped because the buffer was full
+_FLUSH = const(42)  # hand on whatever is pending
+_LOSING = const(43)  # a ring overflowed: up to _LOST nothing can be assessed
+_LOST = const(44)
+_BAD_ORDER = const(45)
+_BAD_LABEL = const(46)
+_BAD_RANGE = const(47)
+_BAD_OVERLAP = const(48)
+_SPLIT = const(49)
+_ASSESSED = const(50)  # ticks, two limbs of 30 bits
+_UNKNOWN_TICKS = const(52)
+_UNASSESSED = const(54)
+_RING = const(56)  # label and end of each run; after both rings the overlaps
+# Words of a side: truth from 7, prediction from 17.
+_SIDE = const(7)
 _WORDS = const(10)
 _STATE = const(0)  # 0 unheard of, 1 nothing open, 2 a run is open
 _LABEL = const(1)  # of the open run
@@ -72,8 +74,6 @@ _TAIL = const(6)
 _FIRST = const(7)  # where the side begins
 _LEAD = const(8)  # the gap before it is still to be joined
 _RAW = const(9)  # end of the held segment where segments may overlap
-_SCRATCH = const(50)  # per side: label, how far the segment overlaps the next one, unused
-_RING = const(56)  # label and end of each run; after both rings the overlaps
 
 _OPEN = const(2)
 
@@ -99,6 +99,10 @@ def step(p, b: ptr32, room: int) -> int:
     g = 0
     l = 0
     keep = 0
+    # Which sides' labels at `_POS` are looked up (bits), and for how many ticks they hold.
+    known = 0
+    left_t = 0
+    left_p = 0
     room *= _ENTRY
     while True:
         if flags >= 0:
@@ -127,10 +131,11 @@ def step(p, b: ptr32, room: int) -> int:
                 break
         flags = 0
         pos = w[_POS]
+        unassessed = 0
         if w[_LOSING]:
             # Every label is as good as unknown up to there.
-            fast = 0
             unassessed = 8
+            known = 0
             w[_SCRATCH] = _UNKNOWN
             w[_SCRATCH + 3] = 0
             n = (w[_LOST] - pos) & _M
@@ -139,56 +144,56 @@ def step(p, b: ptr32, room: int) -> int:
                 flags = 0 - 1
                 continue
         else:
-            fast = w[_OVERLAP] ^ 1
-            unassessed = 0
-            n = _H
             ended = 0
             s = 0
             while s < 2:
-                # The side's label from `pos` on and how far it holds.
-                o = _SIDE + _WORDS * s
-                x = _SCRATCH + 3 * s
-                w[x + 1] = 0
-                l = w[o + _LABEL]
-                d = w[o + _END]
-                i = w[o + _HEAD]
-                if w[o + _LEAD]:
-                    l = 0
-                    if s == 0:
-                        l = w[_GAP]
-                    d = w[o + _FIRST]
-                    fast = 0
-                    i = 0 - 1
-                elif w[o + _TAIL] > i:
-                    i &= w[_MASK]
-                    if w[_OVERLAP]:
-                        w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
-                    i = _RING + (((w[_MASK] + 1) * s + i) << 1)
-                    l = w[i]
-                    d = w[i + 1]
-                    fast = 0
-                else:
-                    i = 0
-                    if w[o + _STATE] != _OPEN:
-                        # Nothing is known beyond the last closed run.
-                        l = w[_KG + s]
-                        d = pos
-                        fast = 0
-                w[x] = l & 0xFFFFFF
-                d = (d - pos) & _M
-                if d == 0 or d >= _H:
-                    if i:
-                        # Used up: it leaves the ring, and its segment ends here (unless that was lost).
-                        ended = 1
-                        if d == 0 and l < _GOES_ON:
-                            flags |= 1 << s
-                        if i < 0:
-                            w[o + _LEAD] = 0
-                        else:
-                            w[o + _HEAD] = w[o + _HEAD] + 1
-                    d = 0
-                if d < n:
-                    n = d
+                if (known >> s) & 1 == 0:
+                    # The side's label from `pos` on and how far it holds.
+                    o = _SIDE + _WORDS * s
+                    x = _SCRATCH + 3 * s
+                    w[x + 1] = 0
+                    l = w[o + _LABEL]
+                    d = w[o + _END]
+                    i = w[o + _HEAD]
+                    if w[o + _LEAD]:
+                        l = 0
+                        if s == 0:
+                            l = w[_GAP]
+                        d = w[o + _FIRST]
+                        i = 0 - 1
+                    elif w[o + _TAIL] > i:
+                        i &= w[_MASK]
+                        if w[_OVERLAP]:
+                            w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
+                        i = _RING + (((w[_MASK] + 1) * s + i) << 1)
+                        l = w[i]
+                        d = w[i + 1]
+                    else:
+                        i = 0
+                        if w[o + _STATE] != _OPEN:
+                            # Nothing is known beyond the last closed run.
+                            l = w[_KG + s]
+                            d = pos
+                    w[x] = l & 0xFFFFFF
+                    w[x + 2] = i
+                    d = (d - pos) & _M
+                    if d == 0 or d >= _H:
+                        if i:
+                            # Used up: it leaves the ring, and its segment ends here (unless lost).
+                            ended = 1
+                            if d == 0 and l < _GOES_ON:
+                                flags |= 1 << s
+                            if i < 0:
+                                w[o + _LEAD] = 0
+                            else:
+                                w[o + _HEAD] = w[o + _HEAD] + 1
+                        d = 0
+                    else:
+                        known |= 1 << s
+                    if s:
+                        left_p = d
+                    else:
+                        left_t = d
                 s += 1
             g = w[_KG]
             l = w[_KP]
@@ -201,14 +206,19 @@ def step(p, b: ptr32, room: int) -> int:
                     if flags & 2:
                         l = w[_SCRATCH + 3]
                 continue
+            n = left_t
+            if left_p < n:
+                n = left_p
             if n == 0:
                 if w[_FLUSH] == 0:
                     keep = w[_TICKS]
                 if w[_RECORDS] >= w[_GROUP] or w[_TICKS] > keep or (w[_FLUSH] and w[_RECORDS]):
                     continue
                 w[_FLUSH] = 0
-                if fast and w[_KU] == 0 and w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
-                    w[_FAST] = 1
+                if w[_SCRATCH + 2] == 0 and w[_SCRATCH + 5] == 0 and w[_KU] == 0 and w[_OVERLAP] == 0:
+                    if w[_SIDE + _STATE] == _OPEN and w[_SIDE + _WORDS + _STATE] == _OPEN:
+                        if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
+                            w[_FAST] = 1
                 break
         if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
             if w[_TICKS] or w[_RECORDS]:
@@ -222,6 +232,12 @@ def step(p, b: ptr32, room: int) -> int:
         w[_LOSING] = 0
         w[_POS] = (pos + n) & _M
         w[_TICKS] = w[_TICKS] + n
+        left_t -= n
+        left_p -= n
+        if left_t <= 0:
+            known &= 2
+        if left_p <= 0:
+            known &= 1
         d = w[_PHASE] - n
         if d < 0:
             i = (w[_SLICE] - 1 - d) // w[_SLICE]
@@ -245,17 +261,15 @@ def _start(w):
 
 def restart(w):
     """The next sample starts a recording of its own; counters stay."""
-    for i in range(_ON, _BAD_ORDER):
-        if i != _GROUP:
+    for i in range(_BAD_ORDER):
+        if i not in (_SLICE, _GROUP, _MASK, _OVERLAP, _GAP, _LABELS):
             w[i] = 0
-    for i in range(_SIDE, _RING):
-        w[i] = 0
     w[_KG] = 256
 
 
 def reset(w):
     restart(w)
-    for i in range(_BAD_ORDER, _SIDE):
+    for i in range(_BAD_ORDER, _RING):
         w[i] = 0
 
 
@@ -278,13 +292,13 @@ def layout(config, ledger):
     return w
 
 
-_COUNTERS = (("order", 19), ("label", 20), ("range", 21), ("overlap", 22), ("split", 23))
-_TIMES = (("assessed", 24), ("unknown", 26), ("unassessed", 28))
+_COUNTERS = ("order", "label", "range", "overlap", "split")
+_TIMES = ("assessed", "unknown", "unassessed")
 
 
 def raw(w):
     """Rejected input by reason, and the time that was and was not assessed, in ticks."""
     return (
-        {name: w[i] for name, i in _COUNTERS},
-        {name: w[i] + (w[i + 1] << 30) for name, i in _TIMES},
+        {name: w[_BAD_ORDER + i] for i, name in enumerate(_COUNTERS)},
+        {name: w[_ASSESSED + 2 * i] + (w[_ASSESSED + 2 * i + 1] << 30) for i, name in enumerate(_TIMES)},
     )

@@ -25,59 +25,21 @@ _ROOM = const(16)  # entries
 _ENTRY = const(8)
 
 # Words of the join that the fast path reads and writes itself; join.py says what they are.
-_SLICE = const(0)
-_POS = const(6)
-_PHASE = const(7)
-_TICKS = const(11)
-_RECORDS = const(12)
-_GROUP = const(13)
-_FAST = const(14)
-_MORE = const(15)
-_BAD_LABEL = const(20)
-_T = const(30)
-_Q = const(40)
+_SLICE = const(1)
+_POS = const(2)
+_PHASE = const(3)
+_TICKS = const(4)
+_RECORDS = const(5)
+_GROUP = const(6)
+_FAST = const(0)
+_MORE = const(41)
+_BAD_LABEL = const(46)
+_T = const(7)
+_Q = const(17)
 _LABEL = const(1)
 _START = const(2)
 _END = const(3)
 _LAST = const(4)
-
-
-@micropython.viper
-def _sample(node, side: int, t, label):
-    j = node._join
-    w = ptr32(j)
-    try:
-        x = int(label)
-        now = int(t)
-    except Exception:
-        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-        return
-    # The usual case: the label goes on, one slice further.
-    o = _T + (_Q - _T) * side
-    if w[_FAST] and now == w[o + _END] and x == w[o + _LABEL]:
-        end = (now + w[_SLICE]) & _M
-        if ((end - w[o + _START]) & _M) <= _LONGEST:
-            w[o + _END] = end
-            w[o + _LAST] = now
-            n = (w[_T + _Q - o + _END] - w[_POS]) & _M
-            if n:
-                k = (end - w[_POS]) & _M
-                if k < n:
-                    n = k
-                w[_POS] = (w[_POS] + n) & _M
-                w[_TICKS] = w[_TICKS] + n
-                n = w[_PHASE] - n
-                k = w[_RECORDS]
-                while n < 0:
-                    n += w[_SLICE]
-                    k += 1
-                w[_PHASE] = n
-                w[_RECORDS] = k
-                if k >= w[_GROUP]:
-                    _pump(node)
-            return
-    cover(j, side, now, w[_SLICE], x)
-    _pump(node)
 
 
 @micropython.viper
@@ -149,12 +111,76 @@ class Node:
     @micropython.viper
     def predict(self, t, label):
         """The recogniser says `label` for the slice that begins at tick `t`."""
-        _sample(self, 1, t, label)
+        # The usual case, the label goes on one slice further, is written out here and in `truth`: a
+        # call would cost half as much again.
+        j = self._join
+        w = ptr32(j)
+        try:
+            x = int(label)
+            now = int(t)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
+            end = (now + w[_SLICE]) & _M
+            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
+                w[_Q + _END] = end
+                w[_Q + _LAST] = now
+                n = (w[_T + _END] - w[_POS]) & _M
+                if n:
+                    x = (end - w[_POS]) & _M
+                    if x < n:
+                        n = x
+                    w[_POS] = (w[_POS] + n) & _M
+                    w[_TICKS] = w[_TICKS] + n
+                    n = w[_PHASE] - n
+                    x = w[_RECORDS]
+                    while n < 0:
+                        n += w[_SLICE]
+                        x += 1
+                    w[_PHASE] = n
+                    w[_RECORDS] = x
+                    if x >= w[_GROUP]:
+                        _pump(self)
+                return
+        cover(j, 1, now, w[_SLICE], x)
+        _pump(self)
 
     @micropython.viper
     def truth(self, t, label):
         """The truth of the slice that begins at tick `t`; 255 where nobody knows it."""
-        _sample(self, 0, t, label)
+        j = self._join
+        w = ptr32(j)
+        try:
+            x = int(label)
+            now = int(t)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
+            end = (now + w[_SLICE]) & _M
+            if ((end - w[_T + _START]) & _M) <= _LONGEST:
+                w[_T + _END] = end
+                w[_T + _LAST] = now
+                n = (w[_Q + _END] - w[_POS]) & _M
+                if n:
+                    x = (end - w[_POS]) & _M
+                    if x < n:
+                        n = x
+                    w[_POS] = (w[_POS] + n) & _M
+                    w[_TICKS] = w[_TICKS] + n
+                    n = w[_PHASE] - n
+                    x = w[_RECORDS]
+                    while n < 0:
+                        n += w[_SLICE]
+                        x += 1
+                    w[_PHASE] = n
+                    w[_RECORDS] = x
+                    if x >= w[_GROUP]:
+                        _pump(self)
+                return
+        cover(j, 0, now, w[_SLICE], x)
+        _pump(self)
 
     def predict_segment(self, label, start, end):
         """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""

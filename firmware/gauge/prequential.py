@@ -19,12 +19,12 @@ _ENTRY = const(8)
 
 _WINDOW = const(0)
 _DECAY = const(1)  # 1 - alpha, 30 bits
-BITS = const(2)
+_BITS = const(2)
 _FADED = const(3)
 _CARRY = const(4)  # 15 bits
-COUNT = const(5)  # two limbs
-SUM = const(7)
-UNLABELLED = const(9)
+_COUNT = const(5)  # two limbs
+_SUM = const(7)
+_UNLABELLED = const(9)
 _LENGTH = const(11)  # records in the window
 _INSIDE = const(12)  # their sum
 _WORD = const(13)  # where the next record goes: word, bit of it, place in the window
@@ -43,43 +43,40 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
     d1 = w[_DECAY] >> 15
     d0 = w[_DECAY] & 0x7FFF
     size = w[_WINDOW]
+    s = w[_FADED]
+    carry = w[_CARRY]
+    at = w[_AT]
+    word = w[_WORD]
+    bit = w[_BIT]
+    inside = w[_INSIDE]
+    records = 0
+    losses = 0
     e = 0
-    entries *= _ENTRY
-    while e < entries:
+    while entries:
         count = b[e + 4]
-        if count and b[e] == _UNKNOWN:
-            n = w[UNLABELLED] + count
-            w[UNLABELLED] = n & _M
-            w[UNLABELLED + 1] = w[UNLABELLED + 1] + (n >> 30)
-        elif count:
-            n = w[COUNT] + count
-            w[COUNT] = n & _M
-            w[COUNT + 1] = w[COUNT + 1] + (n >> 30)
-            gain = 0
+        if count:
             loss = 0
-            if b[e] != b[e + 1] & 255:
+            gain = 0
+            if b[e] == _UNKNOWN:
+                n = w[_UNLABELLED] + count
+                w[_UNLABELLED] = n & _M
+                w[_UNLABELLED + 1] = w[_UNLABELLED + 1] + (n >> 30)
+                count = 0
+            elif b[e] != b[e + 1] & 255:
                 loss = _M
-                gain = 1 << w[BITS]
-                n = w[SUM] + count
-                w[SUM] = n & _M
-                w[SUM + 1] = w[SUM + 1] + (n >> 30)
-            s = w[_FADED]
-            carry = w[_CARRY]
+                gain = 1 << w[_BITS]
+                losses += count
+            records += count
             n = count
             while n:
                 carry += (s >> 15) * d0 + (s & 0x7FFF) * d1 + ((s & 0x7FFF) * d0 >> 15)
                 s += gain - (s >> 15) * d1 - (carry >> 15)
                 carry &= 0x7FFF
                 n -= 1
-            w[_FADED] = s
-            w[_CARRY] = carry
             # The window: one bit a record, 30 a word, as many bits at a time as a word gives.
             n = count
             if n > size:
                 n = size
-            at = w[_AT]
-            word = w[_WORD]
-            bit = w[_BIT]
             while n:
                 k = 30 - bit
                 if k > n:
@@ -87,15 +84,19 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                 if k > size - at:
                     k = size - at
                 mask = (_M >> (30 - k)) << bit
-                out = w[word] & mask
-                w[word] = (w[word] ^ out) | (loss & mask)
-                if loss:
-                    w[_INSIDE] = w[_INSIDE] + k
-                if out:
-                    out -= (out >> 1) & 0x15555555
-                    out = (out & 0x33333333) + ((out >> 2) & 0x33333333)
-                    out = (out + (out >> 4)) & 0x0F0F0F0F
-                    w[_INSIDE] = w[_INSIDE] - ((out * 0x01010101 >> 24) & 0x3F)
+                out = w[word]
+                mask &= out ^ loss
+                if mask:
+                    # These bits change, all in the same sense.
+                    w[word] = out ^ mask
+                    mask -= (mask >> 1) & 0x15555555
+                    mask = (mask & 0x33333333) + ((mask >> 2) & 0x33333333)
+                    mask = (mask + (mask >> 4)) & 0x0F0F0F0F
+                    mask = (mask * 0x01010101 >> 24) & 0x3F
+                    if loss:
+                        inside += mask
+                    else:
+                        inside -= mask
                 at += k
                 bit += k
                 n -= k
@@ -106,14 +107,24 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                 elif bit == 30:
                     bit = 0
                     word += 1
-            w[_AT] = at
-            w[_WORD] = word
-            w[_BIT] = bit
-            n = w[_LENGTH] + count
-            if n > size or count > size:
-                n = size
-            w[_LENGTH] = n
         e += _ENTRY
+        entries -= 1
+    w[_FADED] = s
+    w[_CARRY] = carry
+    w[_AT] = at
+    w[_WORD] = word
+    w[_BIT] = bit
+    w[_INSIDE] = inside
+    n = w[_COUNT] + records
+    w[_COUNT] = n & _M
+    w[_COUNT + 1] = w[_COUNT + 1] + (n >> 30)
+    n = w[_SUM] + losses
+    w[_SUM] = n & _M
+    w[_SUM + 1] = w[_SUM + 1] + (n >> 30)
+    records += w[_LENGTH]
+    if records > size or records < 0:
+        records = size
+    w[_LENGTH] = records
 
 
 def fraction_bits(decay, largest):
@@ -131,24 +142,24 @@ class Prequential:
         self.w = ledger.take("prequential", _BITS_FROM + (window + 29) // 30)
         self.w[_WINDOW] = window
         self.w[_DECAY] = decay
-        self.w[BITS] = fraction_bits(decay, 1)
+        self.w[_BITS] = fraction_bits(decay, 1)
         self.reset()
 
     def reset(self):
         w = self.w
-        for i in range(BITS + 1, len(w)):
+        for i in range(_BITS + 1, len(w)):
             w[i] = 0
         w[_WORD] = _BITS_FROM
 
     def raw(self):
         w = self.w
         return {
-            "n": w[COUNT] + (w[COUNT + 1] << 30),
-            "sum": w[SUM] + (w[SUM + 1] << 30),
-            "unlabelled": w[UNLABELLED] + (w[UNLABELLED + 1] << 30),
+            "n": w[_COUNT] + (w[_COUNT + 1] << 30),
+            "sum": w[_SUM] + (w[_SUM + 1] << 30),
+            "unlabelled": w[_UNLABELLED] + (w[_UNLABELLED + 1] << 30),
             "window_n": w[_LENGTH],
             "window_sum": w[_INSIDE],
             "fading_s": w[_FADED],
-            "fading_bits": w[BITS],
+            "fading_bits": w[_BITS],
             "alpha_q30": w[_DECAY],
         }

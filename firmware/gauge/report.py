@@ -49,9 +49,7 @@ def _slices(raw, labels, write):
     truth[0] += sum(s["i"]) + sum(s["o"]) + sum(s["m"])
     inferred[0] += sum(s["d"]) + sum(s["u"]) + sum(s["f"])
     recall = [_ratio(a, b) for a, b in zip(s["tp"], truth)]
-    precision = [
-        _ratio(a, b) if b else (0.0 if c else None) for a, b, c in zip(s["tp"], inferred, truth)
-    ]
+    precision = [_ratio(a, b) if b else (0.0 if c else None) for a, b, c in zip(s["tp"], inferred, truth)]
     p = _mean(precision)
     r = _mean(recall)
     write(

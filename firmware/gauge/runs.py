@@ -20,23 +20,23 @@ _BEHIND = const(0x30000000)
 _UNKNOWN = const(255)
 _GOES_ON = const(0x1000000)  # in a run's label: the segment does not end with the run
 
-_SLICE = const(0)
-_OVERLAP = const(1)
-_GAP = const(2)
-_MASK = const(3)
-_LABELS = const(4)
-_ON = const(5)
-_POS = const(6)
-_FAST = const(14)
-_FLUSH = const(16)
-_LOSING = const(17)
-_LOST = const(18)
-_BAD_ORDER = const(19)
-_BAD_LABEL = const(20)
-_BAD_RANGE = const(21)
-_BAD_OVERLAP = const(22)
-_SPLIT = const(23)
-_SIDE = const(30)
+_SLICE = const(1)
+_OVERLAP = const(37)
+_GAP = const(38)
+_MASK = const(33)
+_LABELS = const(39)
+_ON = const(40)
+_POS = const(2)
+_FAST = const(0)
+_FLUSH = const(42)
+_LOSING = const(43)
+_LOST = const(44)
+_BAD_ORDER = const(45)
+_BAD_LABEL = const(46)
+_BAD_RANGE = const(47)
+_BAD_OVERLAP = const(48)
+_SPLIT = const(49)
+_SIDE = const(7)
 _WORDS = const(10)
 _STATE = const(0)
 _LABEL = const(1)
@@ -149,7 +149,15 @@ def cover(p, side: int, t: int, n: int, label: int):
     o = _SIDE + _WORDS * side
     m = _M
     # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
-    if w[_OVERLAP] or label >= w[_LABELS] or label < 0 or t != w[o + _END] or n > _LONGEST or n <= 0 or w[o + _STATE] == 0:
+    if (
+        w[_OVERLAP]
+        or label >= w[_LABELS]
+        or label < 0
+        or t != w[o + _END]
+        or n > _LONGEST
+        or n <= 0
+        or w[o + _STATE] == 0
+    ):
         n = int(_odd(p, side, t, n, label))
         if n == 0:
             return
@@ -277,7 +285,12 @@ def scan(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
         i += 1
         # Four at a time: a comparison costs more than the labels it looks at.
         while i + 3 < stop:
-            if (labels[i] ^ label) | (labels[i + 1] ^ label) | (labels[i + 2] ^ label) | (labels[i + 3] ^ label):
+            if (
+                (labels[i] ^ label)
+                | (labels[i + 1] ^ label)
+                | (labels[i + 2] ^ label)
+                | (labels[i + 3] ^ label)
+            ):
                 break
             i += 4
         while i < stop and labels[i] == label:
