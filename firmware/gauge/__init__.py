@@ -3,6 +3,7 @@
 from gauge.ledger import Ledger, LedgerFull
 from gauge.node import Node
 
+__all__ = ("Ledger", "LedgerFull", "Node", "load")
 __version__ = "0.1.0"
 
 

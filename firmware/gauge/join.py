@@ -97,7 +97,7 @@ def step(p, b: ptr32, room: int) -> int:
     # leaves `keep` ticks of the piece open.
     flags = 0 - 1
     g = 0
-    l = 0
+    h = 0
     keep = 0
     # Which sides' labels at `_POS` are looked up (bits), and for how many ticks they hold.
     known = 0
@@ -108,7 +108,7 @@ def step(p, b: ptr32, room: int) -> int:
         if flags >= 0:
             n = w[_TICKS] - keep
             b[out] = g
-            b[out + 1] = l
+            b[out + 1] = h
             b[out + 3] = n
             b[out + 4] = w[_RECORDS]
             b[out + 5] = flags | w[_KU]
@@ -152,13 +152,13 @@ def step(p, b: ptr32, room: int) -> int:
                     o = _SIDE + _WORDS * s
                     x = _SCRATCH + 3 * s
                     w[x + 1] = 0
-                    l = w[o + _LABEL]
+                    h = w[o + _LABEL]
                     d = w[o + _END]
                     i = w[o + _HEAD]
                     if w[o + _LEAD]:
-                        l = 0
+                        h = 0
                         if s == 0:
-                            l = w[_GAP]
+                            h = w[_GAP]
                         d = w[o + _FIRST]
                         i = 0 - 1
                     elif w[o + _TAIL] > i:
@@ -166,22 +166,22 @@ def step(p, b: ptr32, room: int) -> int:
                         if w[_OVERLAP]:
                             w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
                         i = _RING + (((w[_MASK] + 1) * s + i) << 1)
-                        l = w[i]
+                        h = w[i]
                         d = w[i + 1]
                     else:
                         i = 0
                         if w[o + _STATE] != _OPEN:
                             # Nothing is known beyond the last closed run.
-                            l = w[_KG + s]
+                            h = w[_KG + s]
                             d = pos
-                    w[x] = l & 0xFFFFFF
+                    w[x] = h & 0xFFFFFF
                     w[x + 2] = i
                     d = (d - pos) & _M
                     if d == 0 or d >= _H:
                         if i:
                             # Used up: it leaves the ring, and its segment ends here (unless lost).
                             ended = 1
-                            if d == 0 and l < _GOES_ON:
+                            if d == 0 and h < _GOES_ON:
                                 flags |= 1 << s
                             if i < 0:
                                 w[o + _LEAD] = 0
@@ -196,7 +196,7 @@ def step(p, b: ptr32, room: int) -> int:
                         left_t = d
                 s += 1
             g = w[_KG]
-            l = w[_KP]
+            h = w[_KP]
             if ended:
                 if flags == 0:
                     flags = 0 - 1
@@ -204,7 +204,7 @@ def step(p, b: ptr32, room: int) -> int:
                     if flags & 1:
                         g = w[_SCRATCH]
                     if flags & 2:
-                        l = w[_SCRATCH + 3]
+                        h = w[_SCRATCH + 3]
                 continue
             n = left_t
             if left_p < n:
@@ -223,7 +223,7 @@ def step(p, b: ptr32, room: int) -> int:
         if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
             if w[_TICKS] or w[_RECORDS]:
                 g = w[_KG]
-                l = w[_KP]
+                h = w[_KP]
                 continue
             w[_KU] = unassessed
             w[_KG] = w[_SCRATCH]

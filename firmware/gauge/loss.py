@@ -41,10 +41,10 @@ def _record(w: ptr32, ring: ptr8, x: int):
     w[_SUM + 1] = w[_SUM + 1] + (n >> 30)
     d1 = w[_DECAY] >> 15
     d0 = w[_DECAY] & 0x7FFF
-    h = w[_FADED] >> 15
-    l = w[_FADED] & 0x7FFF
-    carry = w[_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
-    w[_FADED] = w[_FADED] + (x << w[_BITS]) - h * d1 - (carry >> 15)
+    high = w[_FADED] >> 15
+    low = w[_FADED] & 0x7FFF
+    carry = w[_CARRY] + high * d0 + low * d1 + (low * d0 >> 15)
+    w[_FADED] = w[_FADED] + (x << w[_BITS]) - high * d1 - (carry >> 15)
     w[_CARRY] = carry & 0x7FFF
     at = w[_AT]
     n = x

@@ -118,7 +118,7 @@ class Slices:
         names = ("tp", "sg", "si", "d", "u", "f", "i", "o", "m")
         for c in range(_CATEGORIES):
             i = _TABLES + 2 * c * k
-            out[names[c]] = [w[i + 2 * l] + (w[i + 2 * l + 1] << 30) for l in range(k)]
+            out[names[c]] = [w[i + 2 * n] + (w[i + 2 * n + 1] << 30) for n in range(k)]
         for side in range(2):
             s = _SIDE + _SIDE_WORDS * side
             pending = w[s + _PENDING] + (w[s + _PENDING + 1] << 30)
