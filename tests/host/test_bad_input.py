@@ -266,6 +266,17 @@ def test_times_out_of_order_in_a_file_of_points_name_the_later_row(tmp_path: Pat
     assert message.startswith("truth.csv, row 3: time 'x' is not a time")
 
 
+def test_bad_speaker_turns_are_named(tmp_path: Path) -> None:
+    good = "SPEAKER x 1 0 4 <NA> <NA> a <NA> <NA>\n"
+    for line, part in (
+        ("SPEAKER x 1 soon 4 <NA> <NA> a", "start 'soon' is not a time"),
+        ("SPEAKER x 1 5 long <NA> <NA> a", "end 'long' is not a time"),
+        ("SPEAKER x 1 5 -1 <NA> <NA> a", "ends at 4, before it starts"),
+        ("SPEAKER x 1 5", "start is empty"),
+    ):
+        assert f"truth.csv, row 2: {part}" in refused(tmp_path, f"{good}{line}\n")
+
+
 # Labels --------------------------------------------------------------------------------------------
 
 

@@ -59,6 +59,8 @@ def named(recording: Recording, side: str = "truth") -> list[tuple[str, int, int
         "time,label\n0,a\n4,NULL\n6,b\n10,End\n",
         "SPEAKER x 1 0 4 <NA> <NA> a <NA> <NA>\nSPEAKER x 1 6 4 <NA> <NA> b <NA> <NA>\n",
         "von,bis,was\n0,4,a\n6,10,b\n",
+        "file,start,end,what\nx.wav,0,4,a\nx.wav,6,10,b\n",
+        "SPKR-INFO x 1 <NA>\nSPEAKER x 1 0 4 <NA> <NA> a <NA> <NA>\nSPEAKER x 1 6 4 <NA> <NA> b <NA> <NA>\n",
     ],
 )
 def test_columns_are_found_in_any_common_form(tmp_path: Path, text: str) -> None:
@@ -176,6 +178,33 @@ def test_rounding_is_exact_half_a_tick_up(texts: list[str], tick: str) -> None:
         assert (found.tolist(), count) == (expected, moved)
 
 
+@given(
+    st.text("0123456789", max_size=25),
+    st.text("0123456789", max_size=25),
+    st.one_of(st.none(), st.integers(-45, 45)),
+    st.sampled_from(["", "-", "+"]),
+)
+def test_a_decimal_of_any_form_is_read_to_the_last_digit_that_matters(
+    whole: str, fraction: str, power: int | None, sign: str
+) -> None:
+    if not whole + fraction:
+        return
+    text = f"{sign}{whole}.{fraction}" + ("" if power is None else f"e{power}")
+    exact = abs(Fraction(text)) * 10**18
+    found = Clock("seconds").parse(text)
+    if exact < 10**40:
+        assert found == int((2 * exact + 1) // 2) * (-1 if sign == "-" else 1)
+    else:
+        assert abs(found) >= 10**40
+
+
+def test_numbers_with_endless_digits_are_judged_at_once() -> None:
+    clock = Clock("seconds")
+    assert clock.parse("1e" + "9" * 30) == clock.parse("9" * 6000) > 10**40
+    assert clock.parse("1e-" + "9" * 30) == clock.parse("0." + "0" * 6000 + "1") == 0
+    assert clock.parse("0e" + "9" * 5000) == 0
+
+
 def test_the_span_is_from_the_earliest_start_to_the_latest_end_unless_given(tmp_path: Path) -> None:
     truth, prediction = "5,8,a\n", "2,6,a\n9,12,b\n"
     assert read(tmp_path, truth, prediction).span == (2, 12)
@@ -188,6 +217,12 @@ def test_the_span_is_from_the_earliest_start_to_the_latest_end_unless_given(tmp_
     recording = read(tmp_path, stamped, stamped, span=("2024-03-04 09:59:00", "2024-03-04 10:02:00"))
     assert recording.task.origin == "2024-03-04T09:59:00"
     assert named(recording) == [("NULL", 0, 60), ("a", 60, 120), ("NULL", 120, 180)]
+
+
+def test_a_span_without_any_segment_is_read_with_a_warning(tmp_path: Path) -> None:
+    recording = read(tmp_path, "0,5,a\n", span=(20, 30))
+    assert named(recording) == [("NULL", 20, 30)]
+    assert any("holds no segment of either file" in warning for warning in recording.notes.warnings)
 
 
 def test_files_that_share_no_time_are_read_with_a_warning(tmp_path: Path) -> None:

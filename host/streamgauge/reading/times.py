@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
 
@@ -21,7 +20,7 @@ from streamgauge.errors import InputError
 RANGE = 2**53  # |ticks| below this stay exact as float64, which the statistics use
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_DECIMAL = re.compile(r"([+-]?)(?=\.?[0-9])([0-9]*)\.?([0-9]*)(?:[eE]([+-]?[0-9]+))?")
 _NO_NUMBER = {"nan", "na", "n/a", "inf", "infinity", "none", "null", "<na>", ""}
 _NAMED_MONTH = re.compile(r"([0-9]{1,2})-([A-Za-z]{3})-([0-9]{4})")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -29,6 +28,7 @@ _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
 
 _FINE = 18  # decimals kept of a time in seconds: float reprs have up to 17 significant digits
+_LONG = 60  # digits of a time in those units that is beyond any range
 _COARSE = 9  # decimals that almost all files stay within; then times fit int64
 
 
@@ -236,15 +236,19 @@ def _kinds(cells: Sequence[str]) -> set[str]:
 
 
 def _exact(text: str) -> int:
-    try:
-        value = Decimal(text)
-        if value and value.adjusted() > 40:
-            return 10 ** (40 + _FINE) * (
-                -1 if value < 0 else 1
-            )  # far beyond the range; the range check says so
-        return int((value.scaleb(_FINE)).to_integral_value())
-    except InvalidOperation:
-        return int(Fraction(text) * 10**_FINE)  # more digits than the decimal context holds
+    """Return a decimal of any form in units of the finest scale, half a unit up."""
+    match = _DECIMAL.fullmatch(text)
+    assert match is not None
+    sign, whole, fraction, power = match[1], match[2], match[3] or "", match[4] or "0"
+    digits = (whole + fraction).lstrip("0")
+    if not digits:
+        return 0
+    shift = int(power[:_LONG]) - len(fraction) + _FINE  # cut short, a power still is far beyond the range
+    if len(digits) + shift > _LONG:
+        return (-1 if sign == "-" else 1) * 10**_LONG
+    kept = digits[: max(0, len(digits) + shift + 1)]  # and one digit to round by
+    value = int(kept or "0") * 10 ** max(0, shift) if shift >= 0 else (int(kept or "0") + 5) // 10
+    return -value if sign == "-" else value
 
 
 def _coarse(text: str) -> int:
