@@ -60,7 +60,13 @@ _SPLIT = const(49)
 _ASSESSED = const(50)  # ticks, two limbs of 30 bits
 _UNKNOWN_TICKS = const(52)
 _UNASSESSED = const(54)
-_RING = const(56)  # label and end of each run; after both rings the overlaps
+# Samples that came while the node was busy (node.py): an interrupt handler's, inside an update.
+_BUSY = const(56)
+_QUEUED = const(57)  # put into the queue and taken out of it, counted from the start
+_TAKEN = const(58)
+_OVERRUN = const(59)  # found it full
+_EPOCH = const(60)  # number of the recording, see labels.py
+_RING = const(78)  # the queue from 62; label and end of each run; after both rings the overlaps
 # Words of a side: truth from 7, prediction from 17.
 _SIDE = const(7)
 _WORDS = const(10)
@@ -269,7 +275,8 @@ def restart(w):
 
 def reset(w):
     restart(w)
-    for i in range(_BAD_ORDER, _RING):
+    w[_OVERRUN] = 0
+    for i in range(_BAD_ORDER, _BUSY):
         w[i] = 0
 
 
@@ -298,7 +305,9 @@ _TIMES = ("assessed", "unknown", "unassessed")
 
 def raw(w):
     """Rejected input by reason, and the time that was and was not assessed, in ticks."""
+    counters = {name: w[_BAD_ORDER + i] for i, name in enumerate(_COUNTERS)}
+    counters["overrun"] = w[_OVERRUN]
     return (
-        {name: w[_BAD_ORDER + i] for i, name in enumerate(_COUNTERS)},
+        counters,
         {name: w[_ASSESSED + 2 * i] + (w[_ASSESSED + 2 * i + 1] << 30) for i, name in enumerate(_TIMES)},
     )

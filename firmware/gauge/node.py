@@ -34,6 +34,12 @@ _GROUP = const(6)
 _FAST = const(0)
 _MORE = const(41)
 _BAD_LABEL = const(46)
+_BUSY = const(56)
+_QUEUED = const(57)
+_TAKEN = const(58)
+_OVERRUN = const(59)
+_QUEUE = const(62)
+_QUEUE_MASK = const(7)
 _T = const(7)
 _Q = const(17)
 _LABEL = const(1)
@@ -71,6 +77,45 @@ def _pump(node):
         n = more[_MORE]
 
 
+@micropython.viper
+def _later(node, side: int, t: int, label: int):
+    # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
+    # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
+    w = ptr32(node._join)
+    if label < 0 or label > 0xFFFFFF:
+        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+    elif ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
+        w[_OVERRUN] = w[_OVERRUN] + 1
+    else:
+        i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
+        w[i] = t & _M
+        w[i + 1] = label | side << 24
+        w[_QUEUED] = (w[_QUEUED] + 1) & _M
+    if w[_BUSY] == 0:
+        _catch_up(node)
+
+
+@micropython.viper
+def _catch_up(node):
+    j = node._join
+    w = ptr32(j)
+    while w[_BUSY] == 0 and w[_QUEUED] != w[_TAKEN]:
+        w[_BUSY] = 1
+        i = _QUEUE + ((w[_TAKEN] & _QUEUE_MASK) << 1)
+        t = w[i]
+        label = w[i + 1]
+        w[_TAKEN] = (w[_TAKEN] + 1) & _M
+        cover(j, label >> 24, t, w[_SLICE], label & 0xFFFFFF)
+        _pump(node)
+        w[_BUSY] = 0
+
+
+def free(node):
+    """Ends what began with `node._join[_BUSY] = 1`."""
+    node._join[_BUSY] = 0
+    _catch_up(node)
+
+
 class Node:
     """Assesses a stream of labels against the truth it is given, in memory taken at construction.
 
@@ -78,6 +123,8 @@ class Node:
     Raises `gauge.LedgerFull` where the profile's `state_bytes` do not suffice.
     Times are whole ticks, modulo 2^30; labels are 0 (NULL) to the number of labels - 1, and in the
     truth 255 (UNKNOWN). Input that makes no sense is counted (`raw()["counters"]`), never raised.
+    An interrupt handler may call `predict` and `truth` (one handler at a time): what interrupts an
+    update or a read-out waits in a queue of 8 samples until its end; more are counted (`overrun`).
     """
 
     # Few attributes: MicroPython looks through all of an instance's before it finds a method.
@@ -121,6 +168,10 @@ class Node:
         except Exception:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
+        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+            _later(self, 1, now, x)
+            return
+        w[_BUSY] = 1
         if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
             end = (now + w[_SLICE]) & _M
             if ((end - w[_Q + _START]) & _M) <= _LONGEST:
@@ -142,9 +193,15 @@ class Node:
                     w[_RECORDS] = x
                     if x >= w[_GROUP]:
                         _pump(self)
+                w[_BUSY] = 0
+                if w[_QUEUED] != w[_TAKEN]:
+                    _catch_up(self)
                 return
         cover(j, 1, now, w[_SLICE], x)
         _pump(self)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(self)
 
     @micropython.viper
     def truth(self, t, label):
@@ -157,6 +214,10 @@ class Node:
         except Exception:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
+        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+            _later(self, 0, now, x)
+            return
+        w[_BUSY] = 1
         if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
             end = (now + w[_SLICE]) & _M
             if ((end - w[_T + _START]) & _M) <= _LONGEST:
@@ -178,9 +239,15 @@ class Node:
                     w[_RECORDS] = x
                     if x >= w[_GROUP]:
                         _pump(self)
+                w[_BUSY] = 0
+                if w[_QUEUED] != w[_TAKEN]:
+                    _catch_up(self)
                 return
         cover(j, 0, now, w[_SLICE], x)
         _pump(self)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(self)
 
     def predict_segment(self, label, start, end):
         """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
@@ -191,11 +258,18 @@ class Node:
         self._segment(0, label, start, end)
 
     def _segment(self, side, label, start, end):
+        w = self._join
+        if w[_BUSY]:
+            # Only samples can wait.
+            w[_OVERRUN] += 1
+            return
+        w[_BUSY] = 1
         try:
-            runs.segment(self._join, side, label, start, end + self.config["closed"])
+            runs.segment(w, side, label, start, end + self.config["closed"])
         except TypeError:
-            self._join[_BAD_LABEL] += 1
+            w[_BAD_LABEL] += 1
         _pump(self)
+        free(self)
 
     def predict_batch(self, t, labels):
         """One label a slice from tick `t` on: bytes, bytearray or array('B')."""
@@ -206,12 +280,18 @@ class Node:
         self._batch(0, t, labels)
 
     def _batch(self, side, t, labels):
+        w = self._join
+        if w[_BUSY]:
+            w[_OVERRUN] += len(labels)
+            return
+        w[_BUSY] = 1
         i = 0
         while i < len(labels):
-            k = runs.scan(i, labels, len(labels), self._join, side, t)
-            t = (t + (k - i) * self._join[_SLICE]) & _M
+            k = runs.scan(i, labels, len(labels), w, side, t)
+            t = (t + (k - i) * w[_SLICE]) & _M
             i = k
             _pump(self)
+        free(self)
 
     def loss(self, x):
         """A loss of the program's own, a whole number in [0, loss_max]."""
@@ -220,6 +300,7 @@ class Node:
     def finish(self):
         """The recording ends: open segments are closed and everything is settled. What comes next
         is a recording of its own; the figures go on."""
+        self._join[_BUSY] = 1
         if runs.end(self._join):
             _pump(self)
             b = self._arrays[0]
@@ -229,13 +310,16 @@ class Node:
             b[5] = 16
             _hand_on(self._arrays, 1)
             join.restart(self._join)
+        free(self)
 
     def reset(self):
         """All figures start anew."""
+        self._join[_BUSY] = 1
         join.reset(self._join)
         for part in self.parts.values():
             if part:
                 part.reset()
+        free(self)
 
     def report(self, stream):
         """Writes a report of all figures, as text."""
@@ -245,6 +329,7 @@ class Node:
 
     def raw(self):
         """Every figure as whole numbers (DESIGN.md names them)."""
+        self._join[_BUSY] = 1
         join.flush(self._join)
         _pump(self)
         counters, times = join.raw(self._join)
@@ -252,4 +337,5 @@ class Node:
         for name, part in self.parts.items():
             if part:
                 out[name] = part.raw()
+        free(self)
         return out
