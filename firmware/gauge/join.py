@@ -66,7 +66,11 @@ _QUEUED = const(57)  # put into the queue and taken out of it, counted from the 
 _TAKEN = const(58)
 _OVERRUN = const(59)  # found it full
 _EPOCH = const(60)  # number of the recording, see labels.py
-_RING = const(78)  # the queue from 62; label and end of each run; after both rings the overlaps
+# What goes with the next predicted label: confidence << 8 | other recogniser's label << 16.
+_WITH = const(61)
+_BIN = const(78)  # a confidence is kept as the middle of its bin: these bits, and half a bin
+_HALF_BIN = const(79)
+_RING = const(80)  # the queue from 62; label and end of each run; after both rings the overlaps
 # Words of a side: truth from 7, prediction from 17.
 _SIDE = const(7)
 _WORDS = const(10)
@@ -276,6 +280,7 @@ def restart(w):
 def reset(w):
     restart(w)
     w[_OVERRUN] = 0
+    w[_WITH] = 0
     for i in range(_BAD_ORDER, _BUSY):
         w[i] = 0
 
@@ -295,6 +300,9 @@ def layout(config, ledger):
     w[_MASK] = cap - 1
     w[_LABELS] = len(config["labels"])
     w[_GROUP] = config.get("group", 16)
+    bins = config.get("options", {}).get("reliability", {}).get("bins", 16)
+    w[_BIN] = 256 - 256 // bins
+    w[_HALF_BIN] = 128 // bins
     restart(w)
     return w
 

@@ -23,6 +23,7 @@ _M = const(0x3FFFFFFF)
 _LONGEST = const(0x10000000)
 _ROOM = const(16)  # entries
 _ENTRY = const(8)
+_RAISED = const(128)  # after the entries: alarms that restarts have answered
 
 # Words of the join that the fast path reads and writes itself; join.py says what they are.
 _SLICE = const(1)
@@ -33,7 +34,11 @@ _RECORDS = const(5)
 _GROUP = const(6)
 _FAST = const(0)
 _MORE = const(41)
+_LABELS = const(39)
 _BAD_LABEL = const(46)
+_WITH = const(61)
+_BIN = const(78)
+_HALF_BIN = const(79)
 _BUSY = const(56)
 _QUEUED = const(57)
 _TAKEN = const(58)
@@ -46,6 +51,20 @@ _LABEL = const(1)
 _START = const(2)
 _END = const(3)
 _LAST = const(4)
+
+
+# Estimators that a node may do without: module, class, its update.
+_MORE_PARTS = {
+    "page_hinkley": ("drift", "PageHinkley", "feed"),
+    "ddm": ("drift", "DDM", "feed_ddm"),
+    "adwin": ("adwin", "ADWIN", "feed"),
+    "compare": ("compare", "Compare", "feed"),
+    "forgetting": ("forgetting", "Forgetting", "feed"),
+    "reliability": ("reliability", "Reliability", "feed"),
+    "holdout": ("holdout", "Holdout", None),
+    "hierarchy": ("hierarchy", "Hierarchy", None),
+}
+_DETECTORS = ("page_hinkley", "ddm", "adwin")
 
 
 @micropython.viper
@@ -61,6 +80,12 @@ def _hand_on(arrays, n: int):
     a = arrays[3]
     if a:
         _feed_align(a, arrays[4], b, n)
+    rest = arrays[5]
+    i = int(len(rest))
+    while i:
+        i -= 2
+        feed = rest[i]
+        feed(rest[i + 1], b, n)
 
 
 @micropython.viper
@@ -74,7 +99,21 @@ def _pump(node):
         n = int(step(j, arrays[0], _ROOM))
         if n:
             _hand_on(arrays, n)
+            if arrays[6]:
+                _restart(node)
         n = more[_MORE]
+
+
+def _restart(node):
+    # An alarm makes the estimators that the config names start anew.
+    raised = 0
+    for name in _DETECTORS:
+        if name in node.parts:
+            raised += node.parts[name].raised()
+    if raised != node._arrays[0][_RAISED]:
+        node._arrays[0][_RAISED] = raised
+        for name in node.config["restart"]:
+            node.parts[name].reset()
 
 
 @micropython.viper
@@ -134,7 +173,7 @@ class Node:
         on = config["estimators"]
         labels = len(config["labels"])
         self._join = join.layout(config, ledger)
-        entries = ledger.take("entries", _ROOM * _ENTRY)
+        entries = ledger.take("entries", _RAISED + 1)
         align = slices = prequential = loss = None
         if "align" in on:
             align = Align(ledger, config["pending"], labels, config["closed"])
@@ -147,12 +186,23 @@ class Node:
 
             loss = Losses(ledger, config["window"], config["alpha_q30"], config["loss_max"])
         self.parts = {"align": align, "slices": slices, "prequential": prequential, "loss": loss}
+        rest = []
+        for name in on:
+            if name in _MORE_PARTS:
+                module, kind, feed = _MORE_PARTS[name]
+                module = __import__("gauge." + module, None, None, (kind,))
+                part = getattr(module, kind)(ledger, **config["options"].get(name, {}))
+                self.parts[name] = part
+                if feed:
+                    rest += (getattr(module, feed), part.w)
         self._arrays = (
             entries,
             slices and slices.w,
             prequential and prequential.w,
             align and align.w,
             align and align.cells,
+            tuple(rest),
+            bool(config.get("restart")),
         )
 
     @micropython.viper
@@ -168,6 +218,10 @@ class Node:
         except Exception:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
+        if x >> 8:
+            x = 0 - 1
+        else:
+            x |= w[_WITH]
         if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
             _later(self, 1, now, x)
             return
@@ -249,6 +303,42 @@ class Node:
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(self)
 
+    def predict_with(self, t, label, confidence):
+        """As `predict`, with the recogniser's confidence in this label, 0 to 255."""
+        w = self._join
+        try:
+            w[_WITH] = (w[_WITH] & 0xFF0000) | ((confidence & w[_BIN]) + w[_HALF_BIN]) << 8
+        except TypeError:
+            w[_BAD_LABEL] += 1
+        self.predict(t, label)
+
+    def predict_b(self, t, label):
+        """What a second recogniser says from the slice at `t` on; to be called before `predict`."""
+        w = self._join
+        try:
+            if 0 <= label < w[_LABELS]:
+                w[_WITH] = (w[_WITH] & 0xFFFF) | label << 16
+                return
+        except TypeError:
+            pass
+        w[_BAD_LABEL] += 1
+
+    def predict_level(self, level, end):
+        """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
+        self.parts["hierarchy"].prediction(level, end)
+
+    def truth_level(self, level, end):
+        """A true segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
+        self.parts["hierarchy"].truth(level, end)
+
+    def levels_until(self, t):
+        """All boundaries before tick `t` are told: the hierarchy is scored as far as they allow."""
+        self.parts["hierarchy"].advance(t)
+
+    def levels_end(self, t):
+        """The hierarchy's recording ends at tick `t`."""
+        self.parts["hierarchy"].finish(t)
+
     def predict_segment(self, label, start, end):
         """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
         self._segment(1, label, start, end)
@@ -312,6 +402,38 @@ class Node:
             join.restart(self._join)
         free(self)
 
+    def _settle(self):
+        # A read-out begins: the slices that wait to be handed on in a group are handed on.
+        self._join[_BUSY] = 1
+        join.flush(self._join)
+        _pump(self)
+
+    def alarm(self):
+        """An alarm that nobody asked for yet: (detector, "up" or "down", its figures), or None."""
+        self._settle()
+        found = None
+        for name in _DETECTORS:
+            if found is None and name in self.parts:
+                way = self.parts[name].take()
+                if way:
+                    found = name, "up" if way == 1 else "down", self.parts[name].raw()
+        free(self)
+        return found
+
+    def holdout_due(self):
+        """Whether the holdout set is to be scored again."""
+        self._settle()
+        due = self.parts["holdout"].due(self.parts["prequential"].count())
+        free(self)
+        return due
+
+    def holdout(self, labels):
+        """Scores the recogniser's labels of the holdout set (bytes); how many are right."""
+        self._settle()
+        right = self.parts["holdout"].score(labels, self.parts["prequential"].count())
+        free(self)
+        return right
+
     def reset(self):
         """All figures start anew."""
         self._join[_BUSY] = 1
@@ -329,9 +451,7 @@ class Node:
 
     def raw(self):
         """Every figure as whole numbers (DESIGN.md names them)."""
-        self._join[_BUSY] = 1
-        join.flush(self._join)
-        _pump(self)
+        self._settle()
         counters, times = join.raw(self._join)
         out = {"version": 1, "counters": counters, "join": times}
         for name, part in self.parts.items():

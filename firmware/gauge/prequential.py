@@ -145,6 +145,10 @@ class Prequential:
         self.w[_BITS] = fraction_bits(decay, 1)
         self.reset()
 
+    def count(self):
+        """Records so far, modulo 2^30."""
+        return self.w[_COUNT]
+
     def reset(self):
         w = self.w
         for i in range(_BITS + 1, len(w)):

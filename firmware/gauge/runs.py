@@ -48,7 +48,7 @@ _TAIL = const(6)
 _FIRST = const(7)
 _LEAD = const(8)
 _RAW = const(9)
-_RING = const(78)
+_RING = const(80)
 
 # States of a side.
 _UNHEARD = const(0)
@@ -151,7 +151,7 @@ def cover(p, side: int, t: int, n: int, label: int):
     # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
     if (
         w[_OVERLAP]
-        or label >= w[_LABELS]
+        or (label & 255) >= w[_LABELS]
         or label < 0
         or t != w[o + _END]
         or n > _LONGEST
