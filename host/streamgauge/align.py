@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import scores
-from .band import Corners, common_ticks, matched_pairs, overlapping, pairs, spanned_ticks
+from .band import common_ticks, matched_pairs, overlapping, pairs, spanned_ticks
 from .errors import InputError
 from .scores import Stat
 from .segments import NULL, UNKNOWN, Segments, clip_to_known, concatenate
@@ -227,15 +227,11 @@ def _align_blocks(blocks: list[tuple[Segments, Segments]], labels: int, closed: 
     prediction = concatenate([block for _, block in blocks])
     _check(truth, labels, "truth")
     _check(prediction, labels, "prediction")
-    row_edges = np.cumsum([0, *(len(block) for block, _ in blocks)]).tolist()
-    column_edges = np.cumsum([0, *(len(block) for _, block in blocks)]).tolist()
-    corners = [
-        Corners(*edges)
-        for edges in zip(row_edges[:-1], row_edges[1:], column_edges[:-1], column_edges[1:], strict=True)
-    ]
-    matches = matched_pairs(
-        truth, prediction, [block for block in corners if block.first_row < block.end_row], closed, c0
-    )
+    rows = np.cumsum([len(block) for block, _ in blocks], dtype=np.int64).tolist()
+    columns = np.cumsum([len(block) for _, block in blocks], dtype=np.int64).tolist()
+    # Backwards, so that of blocks without a true segment of their own the one that has the row is kept.
+    corners = {row - 1: column for row, column in zip(rows[::-1], columns[::-1], strict=True)}
+    matches = matched_pairs(truth, prediction, corners, closed, c0)
     return _read_out(truth, prediction, matches, labels, closed, c0)
 
 

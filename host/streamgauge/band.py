@@ -21,8 +21,6 @@ distance by less than 2^-50. The distance itself is summed from the chosen pairs
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,15 +36,6 @@ _LEFT, _UP, _MATCH = 0, 1, 2
 _SUBSTITUTION, _FORBIDDEN = -1, -2  # codes among IoU, which are not negative
 _CHUNK = 1 << 17  # pairs expanded at a time
 _MOST_PAIRS = 1 << 31  # one byte each is kept for the back-trace
-
-
-class Corners(NamedTuple):
-    """Index bounds of one block's matrix: rows are true segments, columns predicted ones."""
-
-    first_row: int
-    end_row: int
-    first_column: int
-    end_column: int
 
 
 def common_ticks(a: Segments, b: Segments, touch: int) -> IntArray:
@@ -109,11 +98,21 @@ def _codes(truth: Segments, prediction: Segments, touch: int) -> list[int]:
 
 
 def matched_pairs(
-    truth: Segments, prediction: Segments, blocks: list[Corners], closed: bool, c0: float
+    truth: Segments, prediction: Segments, corners: dict[int, int], closed: bool, c0: float
 ) -> IntArray:
-    """Return the pairs on the chosen path of each block, shape=(k, 2).
+    """Return the pairs on the chosen path, shape=(k, 2).
 
-    Each block is a matrix of its own, but all share one sweep.
+    Parameters
+    ----------
+    truth, prediction : Segments
+        One block of known time after the other; segments of different blocks do not overlap.
+    corners : dict
+        Where each block's matrix ends: index of its last true segment, and index past its last predicted one.
+        Gains differ by a constant from block to block: one sweep serves all, the path starts anew in each.
+    closed : bool
+        Whether lengths are one tick less than in memory.
+    c0 : float
+        Cost of an unmatched segment and of a substitution.
     """
     low, high = overlapping(truth, prediction)
     cells = int((high - low).sum())
@@ -123,11 +122,9 @@ def matched_pairs(
             remedy="Flatten the sequences, or assess the recording in parts",
         )
     unit = 1 << _BITS
-    # As the decimal the caller wrote: with c0 = 0.3 a match of IoU 0.4 costs exactly as much as leaving both
-    # unmatched.
-    substitution_gain = round(Fraction(str(float(c0))) * unit)
+    # Exact for a float from 2^-7 up. That 0.3 itself is off by 13 units of 2^-60 is within the tolerance.
+    substitution_gain = round(c0 * unit)
     same_gain = 2 * substitution_gain - unit  # and IoU on top
-    first_column = {block.first_row: block.first_column for block in blocks}
 
     moves = bytearray(cells)
     falls = bytearray(len(truth))  # right of row i's band the path goes up (1) or left (0)
@@ -140,8 +137,6 @@ def matched_pairs(
         for row, begin, stop in zip(
             range(rows.start, rows.stop), low[rows].tolist(), high[rows].tolist(), strict=True
         ):
-            if row in first_column:
-                values, base, top = [0], first_column[row], 0
             width = stop - begin
             if width == 0:
                 falls[row] = 1
@@ -172,13 +167,12 @@ def matched_pairs(
             taken += width
             falls[row] = top + _TIE >= left
             top = left
-    return _back_trace(low, high, moves, falls, blocks)
+    return _back_trace(low, high, moves, falls, corners)
 
 
 def _back_trace(
-    low: IntArray, high: IntArray, moves: bytearray, falls: bytearray, blocks: list[Corners]
+    low: IntArray, high: IntArray, moves: bytearray, falls: bytearray, corners: dict[int, int]
 ) -> IntArray:
-    end_column = {block.end_row - 1: block.end_column for block in blocks}
     matched_truth: list[int] = []
     matched_prediction: list[int] = []
     position = len(moves)
@@ -186,7 +180,7 @@ def _back_trace(
     for row, begin, stop in zip(
         range(len(low) - 1, -1, -1), low[::-1].tolist(), high[::-1].tolist(), strict=True
     ):
-        column = end_column.get(row, column)
+        column = corners.get(row, column)
         position -= stop - begin
         if column > stop:
             if falls[row]:

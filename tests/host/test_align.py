@@ -229,6 +229,14 @@ def test_a_match_never_reaches_over_unknown_time() -> None:
     assert list(got.prediction) == [(1, 0, 10), (1, 20, 30)]
 
 
+def test_known_time_without_a_true_segment_does_not_disturb_its_neighbours() -> None:
+    truth = [(1, 0, 5), (255, 5, 8), (255, 12, 15), (1, 15, 20)]  # nothing said of 8 to 12
+    prediction = [(1, 0, 6), (2, 6, 9), (1, 9, 11), (2, 11, 16), (1, 16, 18), (1, 18, 20)]
+    want, *_ = oracle.align_known(truth, prediction, labels=3)
+    assert want.matches == [(0, 0), (1, 6)]
+    assert_same(align_recording(segments(truth), segments(prediction), labels=3), want)
+
+
 def test_a_truth_that_is_all_unknown_gives_nothing_to_align() -> None:
     got = align_recording(segments([(255, 0, 10)]), segments([(1, 0, 10)]), labels=2)
     assert (got.distance, got.true_segments, got.pred_segments, got.accuracy) == (0, 0, 0, None)
@@ -240,6 +248,15 @@ def test_ties_that_floats_lose_go_to_the_later_pair() -> None:
     assert got.matches.tolist() == [[0, 1]]
     got = align(segments([(2, 2, 4), (1, 4, 7), (1, 7, 10)]), segments([(1, 2, 11)]), labels=3)
     assert got.matches.tolist() == [[2, 0]]
+
+
+def test_a_tie_between_sums_that_round_differently_is_still_a_tie() -> None:
+    """1/2 + 1/3 by one pairing and 2/3 + 1/6 by the other: no binary fraction adds up to 5/6 both ways."""
+    truth = [(1, 4, 9), (1, 5, 11), (1, 12, 13), (1, 14, 25)]
+    prediction = [(1, 6, 10), (1, 8, 14), (1, 15, 16)]
+    want = oracle.align(truth, prediction, labels=2, closed=True)
+    assert want.matches == [(1, 0), (2, 1), (3, 2)]
+    assert_same(align(segments(truth, True), segments(prediction, True), labels=2, closed=True), want)
 
 
 def test_a_regular_schedule_shifted_by_half_is_all_ties_and_agrees_with_the_full_matrix() -> None:
@@ -320,6 +337,13 @@ def test_an_empty_prediction_leaves_every_truth_unmatched() -> None:
     assert (got.distance, got.unmatched_truth) == (6, 3)
     assert got.confusion.tolist() == [[0, 0, 0], [1, 0, 0], [1, 0, 0]]
     assert (got.map, got.mar) == (0, 0)
+
+
+def test_a_label_of_the_task_that_never_occurs_takes_no_part_in_averages() -> None:
+    truth, prediction = segments([(1, 0, 4), (2, 4, 8)]), segments([(1, 0, 4), (1, 4, 8)])
+    few, many = align(truth, prediction, labels=3), align(truth, prediction, labels=9)
+    assert few.maa == 0.5
+    assert (many.maa, many.map, many.mar, many.maf1) == (few.maa, few.map, few.mar, few.maf1)
 
 
 def test_an_invented_label_has_no_recall_and_precision_0() -> None:

@@ -1,4 +1,4 @@
-"""Slices of real recordings against two independent programs: pyannote.metrics and ward-metrics.
+"""Real recordings against programs of others (pyannote.metrics, ward-metrics) and the full matrix.
 
 pyannote's identification error counts, per instant, what is said of two annotations without any category of
 time: confusion, missed detection, false alarm, correct. NULL is the absence of an annotation there. So
@@ -24,13 +24,16 @@ import csv
 import gzip
 import json
 from datetime import datetime
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from pyannote.core import Annotation, Segment, Timeline
 from pyannote.metrics.identification import IdentificationErrorRate
 
-from streamgauge.segments import Segments, fill_gaps
+from oracles import align as oracle
+from streamgauge.align import align
+from streamgauge.segments import Segments, clip, fill_gaps
 from streamgauge.slices import Slices, slices
 
 Named = list[tuple[str, int, int]]
@@ -169,6 +172,33 @@ def test_the_ward_recordings_agree_with_ward_metrics(shared: Path, case: str) ->
         "F": want["F"],
         "M": want["M"],
     }
+
+
+def assert_aligned_as_by_the_full_matrix(truth: Segments, prediction: Segments) -> None:
+    labels = int(max(truth.label.max(), prediction.label.max())) + 1
+    want = oracle.align(list(truth), list(prediction), labels=labels)
+    got = align(truth, prediction, labels=labels)
+    assert [tuple(pair) for pair in got.matches.tolist()] == want.matches
+    assert got.confusion.tolist() == want.confusion
+    assert abs(Fraction(got.distance) - want.distance) < Fraction(1, 10**12)
+
+
+def test_a_week_of_house_a_is_aligned_as_by_the_full_matrix(shared: Path) -> None:
+    _, truth, prediction = assess(*house_a(shared))
+    week = 7 * 24 * 60
+    cut = [clip(segs, 0, week) for segs in (truth, prediction)]
+    assert min(map(len, cut)) > 70
+    assert_aligned_as_by_the_full_matrix(*cut)
+
+
+@pytest.mark.parametrize("case", ["a", "b"])
+def test_the_ward_recordings_are_aligned_as_by_the_full_matrix(shared: Path, case: str) -> None:
+    assert_aligned_as_by_the_full_matrix(*assess(*ward(shared, case))[1:])
+
+
+@pytest.mark.parametrize("track", ["10", "100", "1000", "636"])
+def test_two_annotators_of_a_song_are_aligned_as_by_the_full_matrix(shared: Path, track: str) -> None:
+    assert_aligned_as_by_the_full_matrix(*assess(*salami(shared, track, NULL))[1:])
 
 
 def test_house_a_agrees_with_a_count_of_its_minutes(shared: Path) -> None:

@@ -186,6 +186,13 @@ def test_the_curves_end_where_the_estimates_are() -> None:
     assert curves([1.0, 0.0], window=10, alpha=1.0).fading.tolist() == [1, 0.5]
 
 
+@pytest.mark.parametrize("alpha", [0.5, 0.999, 1.0])
+def test_the_curves_of_a_million_records_end_where_the_estimates_are(alpha: float) -> None:
+    losses = (np.random.default_rng(3).random(1_000_000) < 0.2).astype(float)
+    want = prequential(losses, window=500, alpha=alpha).fading.value
+    assert curves(losses, window=500, alpha=alpha).fading[-1] == pytest.approx(want, rel=1e-12)
+
+
 @pytest.mark.parametrize(
     ("losses", "options", "why"),
     [

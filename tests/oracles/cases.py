@@ -16,9 +16,9 @@ Row = tuple[int, int, int]
 def sequence(
     random: Random, *, labels: int, closed: bool = False, longest: int = 7, last: int = 5
 ) -> list[Row]:
-    """A sequence with non-decreasing starts and ends: up to `longest` segments of up to `last` ticks.
+    """Up to `longest` segments of up to `last` ticks, starts and ends non-decreasing.
 
-    One of: segments that touch, and may share a label; segments with gaps; gaps as NULL; overlapping segments.
+    One of: touching segments, which may share a label; segments with gaps; gaps as NULL; overlaps.
     """
     kind = random.choice(("touching", "gaps", "filled", "overlapping"))
     rows: list[Row] = []
