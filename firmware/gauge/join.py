@@ -307,6 +307,27 @@ def layout(config, ledger):
     return w
 
 
+def told(w, side):
+    """The tick up to which a side was told, or the present beginning where it was not heard of."""
+    o = _SIDE + _WORDS * side
+    return w[o + _END] if w[o + _STATE] else w[_POS]
+
+
+def figures(w, out):
+    """Into `out`, two limbs each: ticks joined up to, truth and prediction told up to; ticks assessed, unknown,
+    unassessed; input rejected for order, label, range and overlap, forced splits, samples lost."""
+    for i in range(24):
+        out[i] = 0
+    out[0] = w[_POS]
+    out[2] = told(w, 0)
+    out[4] = told(w, 1)
+    for i in range(6):
+        out[6 + i] = w[_ASSESSED + i]
+    for i in range(5):
+        out[12 + 2 * i] = w[_BAD_ORDER + i]
+    out[22] = w[_OVERRUN]
+
+
 _COUNTERS = ("order", "label", "range", "overlap", "split")
 _TIMES = ("assessed", "unknown", "unassessed")
 

@@ -149,6 +149,24 @@ class Prequential:
         """Records so far, modulo 2^30."""
         return self.w[_COUNT]
 
+    def figures(self, out):
+        """Into `out`, two limbs each: records, sum, records without truth, records and sum of the window, fading
+        sum, its fraction bits, 1 - alpha."""
+        w = self.w
+        for i in range(16):
+            out[i] = 0
+        out[0] = w[_COUNT]
+        out[1] = w[_COUNT + 1]
+        out[2] = w[_SUM]
+        out[3] = w[_SUM + 1]
+        out[4] = w[_UNLABELLED]
+        out[5] = w[_UNLABELLED + 1]
+        out[6] = w[_LENGTH]
+        out[8] = w[_INSIDE]
+        out[10] = w[_FADED]
+        out[12] = w[_BITS]
+        out[14] = w[_DECAY]
+
     def reset(self):
         w = self.w
         for i in range(_BITS + 1, len(w)):
