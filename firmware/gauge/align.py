@@ -5,7 +5,7 @@ The edit distance is minimised by maximising its complement: a pair that is matc
 substitution). Row i of the matrix (one truth segment) holds only the predictions that overlap it;
 left of that band nothing can match (go up), right of it the row's last value holds. Values are
 modulo 2^30 with 26 fraction bits: neighbours differ by at most 4, so a difference is always read
-rightly, and the rows never need rebasing. Two values closer than `_TIE` are a tie.
+rightly, and the rows never need rebasing. Two values closer than `_APART` are a tie.
 
 A path prefix is committed as soon as the back-traces from both ends of the newest row meet. What a
 ring has no room to wait for is forced along the best path so far, and counted.
@@ -23,12 +23,14 @@ else:
     from gauge._cpython import const, micropython, ptr8, ptr32
 
 _M = const(0x3FFFFFFF)
-_H = const(0x20000000)
+_H = const(0x20000000)  # the sign of a difference modulo 2^30: half the circle
 _UNKNOWN = const(255)
 _ENTRY = const(8)
 _ONE = const(0x4000000)  # 1.0 with 26 fraction bits
-_BATCH = const(8)  # rows
-_TIE = const(8)  # units of 2^-26: more than the rounding of the few pairs between which a choice is made
+_BATCH = const(16)  # rows
+_APART = const(
+    9
+)  # units of 2^-26: more than the rounding of the few pairs between which a choice is made: less is a tie
 
 # Words of the state.
 _MASK = const(0)  # segments a side - 1; there are twice as many cells
@@ -89,18 +91,24 @@ def _iou(overlap: int, union: int) -> int:
     """overlap/union rounded to 26 bits; 1 for two segments of no length."""
     if union <= overlap:
         return _ONE
-    bits = 26
-    q = 0
-    while bits:
-        # As many bits at once as a word holds.
-        k = 1
-        if union < 0x20000:
-            k = 13
-        overlap <<= k
-        d = overlap // union
-        overlap -= d * union
-        q = q << k | d
-        bits -= k
+    if union < 0x20000:
+        # Thirteen bits at once are what a word holds.
+        overlap <<= 13
+        bits = overlap // union
+        overlap = (overlap - bits * union) << 13
+        q = overlap // union
+        overlap -= q * union
+        q |= bits << 13
+    else:
+        q = 0
+        bits = 26
+        while bits:
+            overlap <<= 1
+            q <<= 1
+            if overlap >= union:
+                overlap -= union
+                q |= 1
+            bits -= 1
     if overlap >= union - overlap:
         q += 1
     return q
@@ -125,7 +133,9 @@ def _row(a, cells: ptr8):
     j = lo
     if j < w[_Q + _HEAD]:
         j = w[_Q + _HEAD]
-    while j < tail and ((ts - w[ring + ((j & mask) << 2) + 2]) & _M) < _H:
+    while j < tail:
+        if (ts - w[ring + ((j & mask) << 2) + 2]) & _H:
+            break
         j += 1
     if j > lo:
         diagonal = end
@@ -164,15 +174,15 @@ def _row(a, cells: ptr8):
             gain = 2 * _ONE
         best = current
         way = _LEFT
-        if ((up - current + _TIE) & _M) < _H:
+        if (current - up - _APART) & _H:
             way = _UP
-            if ((up - current) & _M) < _H:
+            if (current - up) & _H:
                 best = up
         if gain:
             gain = (diagonal + gain) & _M
-            if ((gain - best + _TIE) & _M) < _H:
+            if (best - gain - _APART) & _H:
                 way = _MATCH
-                if ((gain - best) & _M) < _H:
+                if (best - gain) & _H:
                     best = gain
         cells[(cell + j - lo) & (2 * mask + 1)] = way
         if way != _UP:
@@ -182,7 +192,7 @@ def _row(a, cells: ptr8):
         w[q + 3] = best
         j += 1
     high = j - lo
-    if ((end - current + _TIE) & _M) < _H:
+    if (current - end - _APART) & _H:
         g |= _END_TIES
         if straight:
             # From every column the way is up: the row needs no cells.
@@ -421,7 +431,7 @@ def _tidy(a, last: int):
         while i < w[s + k]:
             e = ring + ((i & mask) << 2)
             end = w[e + 2]
-            if last == 0 and ((border - end) & _M) >= _H:
+            if (border - end) & _H and last == 0:
                 break
             i += 1
             label = w[e] & _LABEL
@@ -430,8 +440,8 @@ def _tidy(a, last: int):
                 while k < w[o + _DONE]:
                     x = other + ((k & mask) << 2)
                     k += 1
-                    if w[x] & _LABEL == label | _MATCHED and ((w[x + 1] - end) & _M) >= _H:
-                        if ((w[e + 1] - w[x + 2]) & _M) >= _H:
+                    if w[x] & _LABEL == label | _MATCHED and (w[x + 1] - end) & _H:
+                        if (w[e + 1] - w[x + 2]) & _H:
                             x = w[_LABELS]
                             x = _TABLES + ((mask + 1) << 3) + x * (x + 1 - side) + label
                             w[x] = w[x] + 1
@@ -478,12 +488,12 @@ def advance(a, cells):
     tail = w[_Q + _TAIL]
     # Where segments overlap, the newest prediction may itself last longer than its part of time.
     e = _TABLES + (((mask + 1) + ((tail - 1) & mask)) << 2)
-    if tail and ((now - w[e + 2]) & _M) >= _H:
+    if tail and (now - w[e + 2]) & _H:
         now = w[_T + _NEXT]
         rows = w[_T + _TAIL]
     while rows < w[_T + _TAIL]:
         te = w[_TABLES + ((rows & mask) << 2) + 2]
-        if ((now - te) & _M) >= _H or ((w[_Q + _NEXT] - te) & _M) >= _H:
+        if (now - te) & _H or (w[_Q + _NEXT] - te) & _H:
             break
         if w[_USED] + tail - w[_LO] > 2 * mask + 2:
             _room(a, cells)
@@ -507,7 +517,7 @@ def _cut(w, cells):
             e = _TABLES + ((i & w[_MASK]) << 2) + 2
             if s == _Q:
                 e += (w[_MASK] + 1) << 2
-            if (w[_NOW] - w[e]) & _M < _H:
+            if not (w[_NOW] - w[e]) & _H:
                 break
             w[e] = w[_NOW]
     while w[_ROWS] < w[_T + _TAIL]:

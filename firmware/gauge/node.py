@@ -15,7 +15,7 @@ from gauge.join import step
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
 from gauge.prequential import feed as _feed_prequential
-from gauge.runs import cover
+from gauge.runs import take
 from gauge.slices import Slices
 from gauge.slices import feed as _feed_slices
 
@@ -81,11 +81,12 @@ def _hand_on(arrays, n: int):
     if a:
         _feed_align(a, arrays[4], b, n)
     rest = arrays[5]
-    i = int(len(rest))
-    while i:
-        i -= 2
-        feed = rest[i]
-        feed(rest[i + 1], b, n)
+    if rest:
+        i = int(len(rest))
+        while i:
+            i -= 2
+            feed = rest[i]
+            feed(rest[i + 1], b, n)
 
 
 @micropython.viper
@@ -144,7 +145,7 @@ def _catch_up(node):
         t = w[i]
         label = w[i + 1]
         w[_TAKEN] = (w[_TAKEN] + 1) & _M
-        cover(j, label >> 24, t, w[_SLICE], label & 0xFFFFFF)
+        take(label & 0xFFFFFF, j, 0, j, label >> 24, t)
         _pump(node)
         w[_BUSY] = 0
 
@@ -165,6 +166,9 @@ class Node:
     An interrupt handler may call `predict` and `truth` (one handler at a time): what interrupts an
     update or a read-out waits in a queue of 8 samples until its end; more are counted (`overrun`).
     """
+
+    # What may be attached: where the state is saved to, and labels that come over a wire.
+    store = labels = None
 
     # Few attributes: MicroPython looks through all of an instance's before it finds a method.
     def __init__(self, config):
@@ -251,7 +255,7 @@ class Node:
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(self)
                 return
-        cover(j, 1, now, w[_SLICE], x)
+        take(x, j, 0, j, 1, now)
         _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -297,7 +301,7 @@ class Node:
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(self)
                 return
-        cover(j, 0, now, w[_SLICE], x)
+        take(x, j, 0, j, 0, now)
         _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -377,7 +381,7 @@ class Node:
         w[_BUSY] = 1
         i = 0
         while i < len(labels):
-            k = runs.scan(i, labels, len(labels), w, side, t)
+            k = take(i, labels, len(labels), w, side, t)
             t = (t + (k - i) * w[_SLICE]) & _M
             i = k
             _pump(self)
@@ -442,6 +446,25 @@ class Node:
             if part:
                 part.reset()
         free(self)
+
+    def save(self, prefix="gauge"):
+        """Saves the whole state into one of two files (snapshot.py); False where that fails."""
+        return self._store(prefix).save()
+
+    def resume(self, prefix="gauge", now=None):
+        """Takes up the newest state that was saved; False if there is none.
+
+        now: the present tick, if ticks went on being counted while the node was off. Without it the
+        saved recording ends, and the next sample begins another one.
+        """
+        return self._store(prefix).resume(now)
+
+    def _store(self, prefix):
+        if self.store is None:
+            from gauge.snapshot import Store
+
+            Store(self, prefix)
+        return self.store
 
     def report(self, stream):
         """Writes a report of all figures, as text."""

@@ -27,10 +27,9 @@ _SUM = const(7)
 _UNLABELLED = const(9)
 _LENGTH = const(11)  # records in the window
 _INSIDE = const(12)  # their sum
-_WORD = const(13)  # where the next record goes: word, bit of it, place in the window
+_WORD = const(13)  # where the next record goes: word and bit
 _BIT = const(14)
-_AT = const(15)
-_BITS_FROM = const(16)
+_BITS_FROM = const(15)
 
 
 @micropython.viper
@@ -45,7 +44,8 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
     size = w[_WINDOW]
     s = w[_FADED]
     carry = w[_CARRY]
-    at = w[_AT]
+    last = _BITS_FROM + (size - 1) // 30
+    room = size - 30 * ((size - 1) // 30)
     word = w[_WORD]
     bit = w[_BIT]
     inside = w[_INSIDE]
@@ -68,24 +68,31 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                 losses += count
             records += count
             n = count
-            while n:
+            while n > 1:
+                # Twice: the loop itself costs a tenth.
                 carry += (s >> 15) * d0 + (s & 0x7FFF) * d1 + ((s & 0x7FFF) * d0 >> 15)
-                s += gain - (s >> 15) * d1 - (carry >> 15)
+                s -= (s >> 15) * d1 - gain + (carry >> 15)
                 carry &= 0x7FFF
-                n -= 1
-            # The window: one bit a record, 30 a word, as many bits at a time as a word gives.
+                carry += (s >> 15) * d0 + (s & 0x7FFF) * d1 + ((s & 0x7FFF) * d0 >> 15)
+                s -= (s >> 15) * d1 - gain + (carry >> 15)
+                carry &= 0x7FFF
+                n -= 2
+            if n:
+                carry += (s >> 15) * d0 + (s & 0x7FFF) * d1 + ((s & 0x7FFF) * d0 >> 15)
+                s -= (s >> 15) * d1 - gain + (carry >> 15)
+                carry &= 0x7FFF
+            # The window: one bit a record, 30 a word (fewer in the last), a word's bits at a time.
             n = count
             if n > size:
                 n = size
             while n:
                 k = 30 - bit
+                if word == last:
+                    k = room - bit
                 if k > n:
                     k = n
-                if k > size - at:
-                    k = size - at
-                mask = (_M >> (30 - k)) << bit
                 out = w[word]
-                mask &= out ^ loss
+                mask = ((_M >> (30 - k)) << bit) & (out ^ loss)
                 if mask:
                     # These bits change, all in the same sense.
                     w[word] = out ^ mask
@@ -97,21 +104,18 @@ def feed(s: int, carry: int, a, b: ptr32, entries: int):
                         inside += mask
                     else:
                         inside -= mask
-                at += k
                 bit += k
                 n -= k
-                if at == size:
-                    at = 0
-                    bit = 0
-                    word = _BITS_FROM
-                elif bit == 30:
+                if n or bit == 30:
+                    # The word is full.
                     bit = 0
                     word += 1
+                    if word > last:
+                        word = _BITS_FROM
         e += _ENTRY
         entries -= 1
     w[_FADED] = s
     w[_CARRY] = carry
-    w[_AT] = at
     w[_WORD] = word
     w[_BIT] = bit
     w[_INSIDE] = inside

@@ -118,13 +118,13 @@ def begin(w, side, t):
     """The first time a side is heard of. The recording starts with the earliest side."""
     o = _SIDE + _WORDS * side
     other = _SIDE + _WORDS * (1 - side)
-    if not w[_ON] and (not w[other + _STATE] or (t - w[_POS]) & _M >= _H):
+    if not w[_ON] and (not w[other + _STATE] or (t - w[_POS]) & _H):
         w[_POS] = t
     w[o + _STATE] = _CLOSED
     w[o + _FIRST] = w[o + _END] = t
     w[o + _LAST] = (t - 1) & _M
     w[o + _LEAD] = 0 if w[_ON] else 1
-    if w[_ON] and (t - w[_POS]) & _M < _H:
+    if w[_ON] and not (t - w[_POS]) & _H:
         # The other side went on alone.
         w[o + _END] = w[_POS]
 
@@ -139,84 +139,110 @@ def _bad_label(w, side, label):
 
 
 @micropython.viper
-def cover(p, side: int, t: int, n: int, label: int):
-    """`label` holds on `side` for the `n` ticks from `t` (a sample, or a run of them).
+def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
+    """One label a slice from `labels[i:n]`, the first at `t`, until the ring has no room.
 
+    Returns the index of the first label not taken. With n = 0 it is one slice, of the label `i`.
     A sample that comes early takes over where the last one ends; a hole shorter than a slice is
-    bridged by the label before it; a longer one is a gap.
+    bridged by the label before it; a longer one is a gap. (Loop variables come first among the
+    arguments because the first two live in registers.)
     """
     w = ptr32(p)
     o = _SIDE + _WORDS * side
     m = _M
-    # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
-    if (
-        w[_OVERLAP]
-        or (label & 255) >= w[_LABELS]
-        or label < 0
-        or t != w[o + _END]
-        or n > _LONGEST
-        or n <= 0
-        or w[o + _STATE] == 0
-    ):
-        n = int(_odd(p, side, t, n, label))
-        if n == 0:
-            return
-        t = w[o + _END]
-    n = (t + n) & m
-    x = label
-    if w[o + _STATE] == _OPEN:
-        x = w[o + _LABEL]
-        if x != label:
-            # The open run goes into the ring.
-            if x & 255 == label & 255:
-                # Only what goes with the label changes: the segment goes on.
-                x |= _GOES_ON
-            i = w[o + _TAIL]
-            ahead = (t - w[_POS]) & m
-            if i - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
-                _lose(p, side, t)
-            w[o + _TAIL] = i + 1
-            i = _RING + (((w[_MASK] + 1) * side + (i & w[_MASK])) << 1)
-            w[i] = x
-            w[i + 1] = t
-    else:
-        w[o + _STATE] = _OPEN
-        x = 0 - 1
-    if x != label:
-        w[_FAST] = 0
-        w[o + _LABEL] = label
-        w[o + _START] = t
-    w[o + _END] = n
-    w[o + _LAST] = (n - w[_SLICE]) & m
-    if (n - w[o + _START]) & m > _LONGEST:
-        _split(p, side)
+    while True:
+        label = i
+        k = 1
+        if n:
+            label = labels[i]
+            k = i
+            stop = n
+            if n - i > 0xFFFF:
+                stop = i + 0xFFFF
+            i += 1
+            # Four at a time: a comparison costs more than the labels it looks at.
+            while i + 3 < stop:
+                if (
+                    (labels[i] ^ label)
+                    | (labels[i + 1] ^ label)
+                    | (labels[i + 2] ^ label)
+                    | (labels[i + 3] ^ label)
+                ):
+                    break
+                i += 4
+            while i < stop and labels[i] == label:
+                i += 1
+            k = i - k
+        start = t
+        t += k * w[_SLICE]
+        # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
+        if (
+            (label & 255) >= w[_LABELS]
+            or label < 0
+            or start != w[o + _END]
+            or w[o + _STATE] == 0
+            or w[_OVERLAP]
+        ):
+            t = int(_odd(p, side, start, t, label, k))
+            start = w[o + _END]
+        end = t & m
+        if start != end:
+            x = label
+            if w[o + _STATE] == _OPEN:
+                x = w[o + _LABEL]
+                if x != label:
+                    # The open run goes into the ring.
+                    if x & 255 == label & 255:
+                        # Only what goes with the label changes: the segment goes on.
+                        x |= _GOES_ON
+                    k = w[o + _TAIL]
+                    ahead = (start - w[_POS]) & m
+                    if k - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
+                        _lose(p, side, start)
+                    w[o + _TAIL] = k + 1
+                    k = _RING + (((w[_MASK] + 1) * side + (k & w[_MASK])) << 1)
+                    w[k] = x
+                    w[k + 1] = start
+            else:
+                w[o + _STATE] = _OPEN
+                x = 0 - 1
+            if x != label:
+                w[_FAST] = 0
+                w[o + _LABEL] = label
+                w[o + _START] = start
+            w[o + _END] = end
+            w[o + _LAST] = (end - w[_SLICE]) & m
+            if (end - w[o + _START]) & m > _LONGEST:
+                _split(p, side)
+        if i >= n or w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
+            return i
 
 
-def _odd(w, side, t, n, label):
-    # How many ticks from the side's end on the sample covers once what is missing is filled in.
+def _odd(w, side, t, end, label, slices):
+    # The end of what the samples from `t` to `end` cover; what is missing before it is filled in.
+    # Where they are rejected: the end of what is known.
+    o = _SIDE + _WORDS * side
     if _bad_label(w, side, label):
-        return 0
+        w[_BAD_LABEL] += slices - 1
+        return w[o + _END]
     if w[_OVERLAP]:
         # Where segments may overlap only whole segments are taken.
-        w[_BAD_OVERLAP] += 1
-        return 0
-    o = _SIDE + _WORDS * side
+        w[_BAD_OVERLAP] += slices
+        return w[o + _END]
     t &= _M
+    end &= _M
     if w[o + _STATE] == _UNHEARD:
         begin(w, side, t)
-    if not 0 < n <= _LONGEST:
-        w[_BAD_RANGE] += 1
-        return 0
     ahead = (t - w[o + _END]) & _M
     if 0 < ahead < _H:
         if ahead < w[_SLICE] and w[o + _STATE] == _OPEN:
             w[o + _END] = t
         else:
             _gap(w, side, t)
-    elif (t - w[o + _LAST] - 1) & _M >= _H or (t + n - w[o + _END] - 1) & _M >= _H:
-        w[_BAD_ORDER] += 1
-        return 0
-    return (t + n - w[o + _END]) & _M
+    elif (t - w[o + _LAST] - 1) & _H or (end - w[o + _END] - 1) & _H:
+        w[_BAD_ORDER] += slices
+        return w[o + _END]
+    return end
 
 
 def segment(w, side, label, start, end):
@@ -232,13 +258,13 @@ def segment(w, side, label, start, end):
     if w[o + _STATE] == _UNHEARD:
         begin(w, side, start)
     if w[_OVERLAP] and w[o + _STATE] == _OPEN:
-        if (start - w[o + _START]) & _M >= _H or (end - w[o + _RAW]) & _M >= _H:
+        if (start - w[o + _START]) & _H or (end - w[o + _RAW]) & _H:
             w[_BAD_ORDER] += 1
             return
         release(w, side, start)
     ahead = (start - w[o + _END]) & _M
     if ahead >= _H:
-        w[_BAD_OVERLAP if (start - w[o + _START]) & _M < _H else _BAD_ORDER] += 1
+        w[_BAD_ORDER if (start - w[o + _START]) & _H else _BAD_OVERLAP] += 1
         return
     if ahead:
         _gap(w, side, start)
@@ -268,44 +294,6 @@ def release(w, side, start):
     push(w, side, w[o + _LABEL], w[o + _END], over)
 
 
-@micropython.viper
-def scan(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
-    """Takes one label a slice from `labels[i:n]`, the first at `t`, until the ring has no room.
-
-    Returns the index of the first label not taken. (The two first arguments live in registers.)
-    """
-    w = ptr32(p)
-    o = _SIDE + _WORDS * side
-    while i < n:
-        label = labels[i]
-        first = i
-        stop = n
-        if n - i > _LONGEST // w[_SLICE]:
-            stop = i + _LONGEST // w[_SLICE]
-        i += 1
-        # Four at a time: a comparison costs more than the labels it looks at.
-        while i + 3 < stop:
-            if (
-                (labels[i] ^ label)
-                | (labels[i + 1] ^ label)
-                | (labels[i + 2] ^ label)
-                | (labels[i + 3] ^ label)
-            ):
-                break
-            i += 4
-        while i < stop and labels[i] == label:
-            i += 1
-        span = (i - first) * w[_SLICE]
-        bad = w[_BAD_LABEL]
-        cover(p, side, t, span, label)
-        if w[_BAD_LABEL] != bad:
-            w[_BAD_LABEL] = bad + i - first
-        t = (t + span) & _M
-        if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
-            break
-    return i
-
-
 def end(w):
     """The recording ends: both sides are filled up to the latest end and closed. 0: there was none."""
     if not w[_SIDE + _STATE] and not w[_SIDE + _WORDS + _STATE]:
@@ -323,3 +311,24 @@ def end(w):
         close(w, side)
     w[_FLUSH] = 1
     return 1
+
+
+def latest(w):
+    """The latest tick that either side was told of; -1: none."""
+    found = -1
+    for side in range(2):
+        o = _SIDE + _WORDS * side
+        if w[o + _STATE]:
+            to = w[o + _RAW] if w[_OVERLAP] and w[o + _STATE] == _OPEN else w[o + _END]
+            if found < 0 or 0 < (to - found) & _M < _H:
+                found = to
+    return found
+
+
+def give_up(w):
+    """What is known on one side only stays unassessed: nothing more will be told of it."""
+    to = latest(w)
+    if to >= 0:
+        w[_LOST] = to
+        w[_LOSING] = 1
+        w[_FAST] = 0
