@@ -17,7 +17,9 @@ Times are taken modulo 2^30, as `time.ticks_ms` counts. No stored number is nega
 loads words without their sign.
 """
 
+import os
 import sys
+import time
 
 if sys.implementation.name == "micropython":
     import micropython
@@ -305,6 +307,37 @@ def layout(config, ledger):
     w[_HALF_BIN] = 128 // bins
     restart(w)
     return w
+
+
+def new_epoch(w):
+    """Numbers the recording that begins anew, at random: labels for another one are not taken for it."""
+    try:
+        b = os.urandom(4)
+        n = b[0] | b[1] << 8 | b[2] << 16 | (b[3] & 63) << 24
+    except (AttributeError, NotImplementedError):
+        n = (time.ticks_us() ^ w[_EPOCH] * 40503) & _M
+    w[_EPOCH] = n or 1
+
+
+def epoch(w):
+    """The recording's number."""
+    return w[_EPOCH]
+
+
+def position(w):
+    """The tick up to which truth and prediction are joined, or given up."""
+    return w[_POS]
+
+
+def heard(w, side):
+    """Whether the side has begun."""
+    return w[_SIDE + _WORDS * side + _STATE] != 0
+
+
+def crowded(w):
+    """Whether predictions that wait for their truth fill three quarters of their ring."""
+    o = _SIDE + _WORDS
+    return 4 * (w[o + _TAIL] - w[o + _HEAD]) > 3 * w[_MASK]
 
 
 def told(w, side):

@@ -394,6 +394,8 @@ class Node:
     def finish(self):
         """The recording ends: open segments are closed and everything is settled. What comes next
         is a recording of its own; the figures go on."""
+        if self.labels:
+            self.labels.waiting.settle()
         self._join[_BUSY] = 1
         if runs.end(self._join):
             _pump(self)
@@ -440,6 +442,8 @@ class Node:
 
     def reset(self):
         """All figures start anew."""
+        if self.labels:
+            self.labels.waiting.settle()
         self._join[_BUSY] = 1
         join.reset(self._join)
         for part in self.parts.values():
