@@ -1,7 +1,7 @@
 """Memory profiles: what a node has room for, and how profile and task become what the node loads.
 
-A profile is a TOML file. `KEYS` is the one list of what may stand in it: a new key is a new line there, and
-the schema, the checks, the messages, the defaults and the node's configuration follow from it.
+A profile is a TOML file. `KEYS` (profile_keys.py) is the one list of what may stand in it: a new key is a new
+line there, and the schema, the checks, the messages and the defaults follow from it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import difflib
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,100 +21,25 @@ from jsonschema.exceptions import ValidationError
 
 from streamgauge.errors import InputError
 from streamgauge.files import Recording
+from streamgauge.profile_keys import ESTIMATORS, KEYS, REQUIRED, Key
+from streamgauge.profile_options import check_together, group, options
 from streamgauge.task import Task
 
-ESTIMATORS = ("align", "slices", "prequential")
+__all__ = [
+    "ESTIMATORS",
+    "KEYS",
+    "Key",
+    "Profile",
+    "check_node_range",
+    "compile_config",
+    "load_profile",
+    "profile_names",
+    "profile_schema",
+]
 
-NODE_SEGMENT_TICKS = (
-    2**28
-)  # the node's time is modulo 2^30; a quarter of that keeps sums of two durations in 31 bits
+# The node's time is modulo 2^30; a quarter of that keeps sums of two durations in 31 bits.
+NODE_SEGMENT_TICKS = 2**28
 
-_REQUIRED = object()
-
-
-def _whole(least: int, most: int, meaning: str = "") -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most, "description": meaning}
-
-
-def _power(least: int, most: int, meaning: str = "") -> dict[str, Any]:
-    """A ring's size: the node finds a slot by the low bits of a count."""
-    powers = [2**n for n in range(32) if least <= 2**n <= most]
-    return {**_whole(least, most, meaning), "enum": powers}
-
-
-def _number(least: float, most: float, meaning: str = "") -> dict[str, Any]:
-    return {"type": "number", "minimum": least, "maximum": most, "description": meaning}
-
-
-def _text(meaning: str = "") -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, "description": meaning}
-
-
-def _some_of(choices: tuple[str, ...], meaning: str = "") -> dict[str, Any]:
-    items = {"type": "string", "enum": list(choices)}
-    return {"type": "array", "items": items, "minItems": 1, "uniqueItems": True, "description": meaning}
-
-
-@dataclass(frozen=True)
-class Key:
-    """One key of a profile.
-
-    Attributes
-    ----------
-    path : str
-        Table and key, ``"capacity.runs"``.
-    schema : dict
-        JSON schema of the value; its description is the key's documentation.
-    config : str or None
-        The entry of the node's configuration it becomes.
-    encode : callable
-        From the value to that entry, which is a whole number, a text or a list.
-    default : object
-        The value of a profile that leaves the key out; without one the key is required.
-    """
-
-    path: str
-    schema: dict[str, Any]
-    config: str | None = None
-    encode: Callable[[Any], Any] = lambda value: value
-    default: Any = _REQUIRED
-
-
-KEYS = (
-    Key("name", _text("what reports call it")),
-    Key("description", _text("one line for people")),
-    Key("tier", _text("Kirkby's environment, or a board")),
-    Key("heap.bytes", _whole(4096, 2**40, "heap the node program runs in")),
-    Key(
-        "heap.state_bytes",
-        _whole(0, 2**31 - 1, "most the ledger may hand out; 0: no limit"),
-        "state_bytes",
-        default=0,
-    ),
-    Key("capacity.labels", _whole(1, 31, "labels besides NULL")),
-    Key("capacity.runs", _power(4, 1024, "runs a side that wait for the other side"), "runs"),
-    Key("capacity.pending", _power(4, 512, "segments a side that the alignment keeps undecided"), "pending"),
-    Key("capacity.window", _whole(1, 2**20, "records of the sliding window"), "window"),
-    Key(
-        "prequential.alpha",
-        _number(0.5, 0.9999, "fading factor a record"),
-        "alpha_q30",
-        lambda a: round((1 - a) * 2**30),
-    ),
-    Key(
-        "prequential.delta",
-        _number(1e-6, 0.5, "share of bounds that may fail"),
-        "delta_ppm",
-        lambda d: round(d * 1e6),
-    ),
-    Key(
-        "prequential.loss_max",
-        _whole(0, 2**16 - 1, "largest loss of node.loss(x); 0: not used"),
-        "loss_max",
-        default=0,
-    ),
-    Key("estimators.on", _some_of(ESTIMATORS, "what the node computes"), "estimators"),
-)
 _BY_PATH = {key.path: key for key in KEYS}
 
 
@@ -204,7 +129,7 @@ def profile_schema() -> dict[str, Any]:
         if table not in tables:
             tables[table] = tables[""]["properties"][table] = _table()
         tables[table]["properties"][name] = key.schema
-        if key.default is _REQUIRED:
+        if key.default is REQUIRED:
             tables[table]["required"].append(name)
             if table and table not in tables[""]["required"]:
                 tables[""]["required"].append(table)
@@ -212,7 +137,9 @@ def profile_schema() -> dict[str, Any]:
     return {"$schema": dialect, "title": "streamgauge memory profile", **tables[""]}
 
 
-def compile_config(profile: Profile, task: Task, *, overlap: bool = False) -> dict[str, Any]:
+def compile_config(
+    profile: Profile, task: Task, *, overlap: bool = False, holdout: bytes | None = None
+) -> dict[str, Any]:
     """Return what the node loads: whole numbers, texts and lists only, so that it survives JSON.
 
     Parameters
@@ -221,11 +148,13 @@ def compile_config(profile: Profile, task: Task, *, overlap: bool = False) -> di
     task : Task
     overlap : bool
         Segments of one side may partially overlap (segment-wise entries only).
+    holdout : bytes, optional
+        Labels of the holdout set, where the profile has holdout on.
 
     Raises
     ------
     InputError
-        The task does not fit the profile or the node.
+        The task or the holdout set does not fit the profile or the node.
     """
     room = profile["capacity.labels"]
     if len(task.labels) - 1 > room:
@@ -249,6 +178,12 @@ def compile_config(profile: Profile, task: Task, *, overlap: bool = False) -> di
         "gaps_unknown": int(task.gaps_unknown),
     }
     config.update((key.config, key.encode(profile[key.path])) for key in KEYS if key.config)
+    config["group"] = group(profile.values)
+    further = options(profile.values, task, holdout)
+    if further:
+        config["options"] = further
+    if profile["estimators.restart"]:
+        config["restart"] = list(profile["estimators.restart"])
     return config
 
 
@@ -301,6 +236,10 @@ def _check(document: dict[str, Any], file: str | None, lines: list[str]) -> dict
                 f"{key.path} is {found} ({_expected(key.path)})", file=file, row=_row(lines, key.path)
             )
         values[key.path] = found
+    wrong = check_together(values)
+    if wrong:
+        path, expected = wrong
+        raise InputError(f"{path} is {values[path]} ({expected})", file=file, row=_row(lines, path))
     return values
 
 
@@ -338,7 +277,10 @@ def _expected(path: str) -> str:
     if schema["type"] == "array":
         return f"a list of {', '.join(schema['items']['enum'])}, each once, was expected"
     if schema["type"] == "string":
-        return "a text was expected"
+        choices = schema.get("enum")
+        return (
+            f"{', '.join(choices[:-1])} or {choices[-1]} was expected" if choices else "a text was expected"
+        )
     what = "a number"
     if schema["type"] == "integer":
         what = "a power of two" if "enum" in schema else "a whole number"
