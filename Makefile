@@ -33,7 +33,7 @@ engines: $(RUNS)
 	@$(BIN)/python tools/fetch_engines.py $(if $(CI),,--optional)
 
 assess: engines
-	@$(BIN)/streamgauge assess --example
+	@$(BIN)/streamgauge assess --example --node auto
 
 lint: venv
 	$(BIN)/ruff check .

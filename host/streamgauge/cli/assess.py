@@ -1,0 +1,83 @@
+"""`streamgauge assess`: all figures of one recording."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from streamgauge import jsonreport
+from streamgauge.assess import assess
+from streamgauge.engines import Engine, EngineMissing, get_engine
+from streamgauge.outcome import Outcome, assess_on
+from streamgauge.picture import save_picture
+from streamgauge.report import render
+
+from ._options import label_weights, node_options, read_profile, read_source, recording_options
+
+
+@click.command(
+    "assess",
+    short_help="All figures of a recording, on this host and on a node.",
+    epilog="""\b
+Examples:
+  streamgauge assess --example --node auto
+  streamgauge assess truth.csv prediction.csv --tick 1s --slice 60s
+  streamgauge assess labels.csv labels.csv --rate 50 --truth-column truth --prediction-column knn
+  streamgauge assess truth.csv prediction.csv --node /dev/ttyACM0 --json > report.json""",
+)
+@recording_options
+@node_options(None, "Also run a node: an engine, auto for the best there is, or a board's port.")
+@click.option("--weights", metavar="A=2,B=0", help="Weights of labels in the averages of the slices.")
+@click.option("--without-null", is_flag=True, help="Leave NULL out of the averages of the slices.")
+@click.option("--brief", is_flag=True, help="Leave out the tables by label.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+@click.option("--json-keys", is_flag=True, help="Print what the keys of the JSON document mean.")
+@click.option("--svg", metavar="FILE", help="Save the report as a picture too.")
+def command(**given: Any) -> None:
+    """Assess a PREDICTION against its TRUTH: alignment, slices and prequential error.
+
+    Files are CSV, TSV or .lab with start, end and label a row, or one label a row (--rate). With --node a
+    MicroPython node assesses the same recording in a fixed heap, and every number of it is compared with
+    this host's.
+    """
+    if given.pop("json_keys"):
+        print(jsonreport.key_table())
+        return
+    as_json, brief, svg = given.pop("as_json"), given.pop("brief"), given.pop("svg")
+    weights, include_null = given.pop("weights"), not given.pop("without_null")
+    node = given.pop("node")
+    source = read_source(given)
+    profile, settings = read_profile(given, for_node=node is not None)
+    settings = replace(
+        settings,
+        weights=label_weights(weights, source.recording.task.labels),
+        include_null=include_null,
+    )
+    engine, notes = _engine(node)
+    named = (source.truth, source.prediction, profile)
+    if engine is None:
+        outcome = Outcome(*named, assess(source.recording, settings), notes=notes)
+    else:
+        with engine:
+            outcome = Outcome(*named, *assess_on(source.recording, settings, profile, engine))
+    if svg is not None:
+        save_picture(outcome, svg, "streamgauge " + " ".join(sys.argv[1:]), brief=brief)
+    if as_json:
+        print(jsonreport.text(outcome))
+    else:
+        render(outcome, brief=brief)
+
+
+def _engine(node: str | None) -> tuple[Engine | None, tuple[str, ...]]:
+    """Return the engine asked for; with `auto`, None and why where there is none."""
+    if node is None:
+        return None, ()
+    try:
+        return get_engine(node), ()
+    except EngineMissing as missing:
+        if node != "auto":
+            raise
+        return None, (f"no node, so the host worked alone: {missing}",)

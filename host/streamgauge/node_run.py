@@ -1,0 +1,251 @@
+"""Runs the node over a recording: on an engine, and as a model under this Python.
+
+`run_node` brings the compiled firmware, the configuration, the recording and the program
+`node_programs/assess_node.py` to an engine and returns the figures as whole numbers, with what they took of
+the heap. `run_model` gives the same figures from the same sources without MicroPython.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import firmware
+from .engines import Engine, EngineError, EngineOutOfMemory
+from .errors import InputError
+from .feed import Feed, lay_out
+from .files import Recording
+from .profile import Profile, check_node_range, compile_config
+
+PROGRAM = "assess_node"
+
+# What to lower where a part's arrays do not fit.
+_KEYS = {
+    "join": "capacity.runs",
+    "align": "capacity.pending, or merge labels",
+    "slices": "the number of labels",
+    "prequential": "capacity.window",
+    "loss": "capacity.window",
+}
+_STAGES = {
+    "driver": "the program that feeds it",
+    "code": "its code",
+    "config": "its configuration",
+    "state": "its state",
+    "updates": "the buffer it is fed from",
+    "figures": "telling its figures",
+}
+_LEAST_HEAP = 6 * 1024  # below, MicroPython itself hardly starts
+
+
+@dataclass(frozen=True)
+class NodeMemory:
+    """What a node took of its heap, in bytes.
+
+    Attributes
+    ----------
+    heap : int
+        What it was given. The unix builds keep machine code outside their heap, where boards do not: there
+        the heap was made smaller by it, so that all figures are those of a board.
+    code : int
+        Modules in the heap and machine code.
+    state : int
+        Taken by `Node(...)`: the arrays and the objects around them.
+    ledger : int
+        Of it the arrays, as the node's ledger books them for 32 bits.
+    high_water : int
+        Most that was in use at the moments looked at, garbage not collected yet included, machine code too.
+    allocated_by_updates : int
+        Bytes that all updates together asked for.
+    machine_code : int
+        Of `code` and `high_water`.
+    """
+
+    heap: int
+    code: int
+    state: int
+    ledger: int
+    high_water: int
+    allocated_by_updates: int
+    machine_code: int
+
+
+@dataclass(frozen=True)
+class NodeRun:
+    """A node's figures over one recording.
+
+    Attributes
+    ----------
+    engine, version, bits
+        What ran it (see `Engine`).
+    config : dict
+        What the node loaded.
+    raw : dict
+        `Node.raw()`.
+    memory : NodeMemory
+    updates : int
+        Calls of the node's entries.
+    mode : {"records", "slices"}
+        How the recording was told (see `feed`).
+    """
+
+    engine: str
+    version: str
+    bits: int
+    config: dict[str, Any]
+    raw: dict[str, Any]
+    memory: NodeMemory
+    updates: int
+    mode: str
+
+
+def prepare(recording: Recording, profile: Profile) -> tuple[dict[str, Any], Feed]:
+    """Return the configuration and the feed of a recording.
+
+    Raises
+    ------
+    InputError
+        The task does not fit the profile, or the recording the node's range of time.
+    """
+    check_node_range(recording)
+    feed = lay_out(recording, profile["capacity.runs"])
+    return compile_config(profile, recording.task, overlap=feed.overlap), feed
+
+
+def run_model(config: dict[str, Any], feed: Feed) -> dict[str, Any]:
+    """Return `Node.raw()` of the node's own sources, run by this Python."""
+    node = firmware.node_model().Node(config)
+    feed.into(node)
+    node.finish()
+    raw: dict[str, Any] = node.raw()
+    return raw
+
+
+def run_node(
+    engine: Engine, config: dict[str, Any], feed: Feed, heap_bytes: int, timeout: float | None = None
+) -> NodeRun:
+    """Run the node over a recording on an engine.
+
+    Parameters
+    ----------
+    engine : Engine
+    config, feed
+        Of `prepare`.
+    heap_bytes : int
+        A board's heap is what it is.
+    timeout : float, optional
+        Seconds; by default two minutes and what the length of the recording adds.
+
+    Raises
+    ------
+    InputError
+        The heap, or the ledger's limit, does not suffice; the message says for what.
+    EngineError
+        The engine could not do it.
+    """
+    built = firmware.build(engine.march)
+    machine_code = sum(firmware.machine_code_bytes(built[name]) for name in _resident())
+    on_board = engine.name not in ("arm", "x64")
+    files = {
+        **built,
+        PROGRAM + ".mpy": _program(),
+        "config.json": json.dumps(config).encode(),
+        "plan.json": json.dumps(feed.plan).encode(),
+        "feed.bin": feed.data,
+    }
+    heap = heap_bytes if on_board else heap_bytes - machine_code
+    if heap < _LEAST_HEAP:
+        raise _too_small(heap_bytes, f"the node's machine code alone takes {machine_code}")
+    try:
+        output = engine.run(
+            f"import {PROGRAM}\n{PROGRAM}.run()\n",
+            files,
+            heap_bytes=heap,
+            timeout=timeout or 120 + len(feed.data) / 2000,
+        )
+    except EngineOutOfMemory:
+        raise _too_small(heap_bytes, "not even the program that feeds the node fits") from None
+    answer = _answer(engine, output.stdout)
+    if "trouble" in answer:
+        raise _explain(answer["trouble"], heap_bytes)
+    told = answer["memory"]
+    outside = 0 if on_board else machine_code
+    return NodeRun(
+        engine=engine.name,
+        version=engine.version,
+        bits=engine.bits,
+        config=config,
+        raw=answer["raw"],
+        memory=NodeMemory(
+            heap=told["total"] if on_board else heap_bytes,
+            code=told["code"] + outside,
+            state=told["state"],
+            ledger=told["ledger"],
+            high_water=told["peak"] + outside,
+            allocated_by_updates=told["allocated"],
+            machine_code=machine_code,
+        ),
+        updates=feed.updates,
+        mode=feed.plan["mode"],
+    )
+
+
+@functools.cache
+def _program() -> bytes:
+    path = Path(__file__).with_name("node_programs") / f"{PROGRAM}.py"
+    return firmware.compile_source(path.name, path.read_text(encoding="utf-8"), None)
+
+
+def _resident() -> list[str]:
+    """Return the compiled files that `import gauge` loads: what its modules import at their top level."""
+    sources = firmware.sources()
+    found: list[str] = []
+    waiting = ["gauge/__init__.py"]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in sources:
+            continue
+        found.append(name)
+        for node in ast.parse(sources[name]).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                inner = node.module.replace(".", "/")
+                waiting.append(f"{inner}.py")
+                waiting += [f"{inner}/{alias.name}.py" for alias in node.names]
+    return [name.removesuffix(".py") + ".mpy" for name in found]
+
+
+def _answer(engine: Engine, stdout: str) -> dict[str, Any]:
+    for line in reversed(stdout.splitlines()):
+        if line.startswith("{"):
+            try:
+                answer = json.loads(line)
+            except ValueError:
+                break
+            if isinstance(answer, dict):
+                return answer
+    raise EngineError(f"The node program on {engine.name} gave no answer, but: {stdout.strip()[-300:]!r}.")
+
+
+def _explain(trouble: dict[str, Any], heap_bytes: int) -> InputError:
+    """Say what did not fit, and what to lower."""
+    if "part" in trouble:
+        part = trouble["part"]
+        key = _KEYS.get(part)
+        return InputError(
+            f"the node's state does not fit: {part} asks for {trouble['asked']} bytes and {trouble['left']} "
+            f"are left (of a heap of {heap_bytes}, or of the profile's heap.state_bytes)",
+            remedy=f"Lower {key}, or give it more with --heap" if key else "Give it more with --heap",
+        )
+    what = _STAGES.get(trouble["stage"], trouble["stage"])
+    return _too_small(heap_bytes, f"{what} does not fit into the {trouble['free']} that are left")
+
+
+def _too_small(heap_bytes: int, why: str) -> InputError:
+    return InputError(
+        f"the node does not fit into a heap of {heap_bytes} bytes: {why}",
+        remedy="Give it more with --heap, or lower a capacity of the profile",
+    )
