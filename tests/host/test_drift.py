@@ -76,22 +76,21 @@ def test_ddm_equals_the_formula_however_the_stream_is_cut(losses, cuts, level, w
     streams(600),
     st.lists(st.integers(0, 600), max_size=3),
     st.sampled_from([0.3, 0.05, 0.002]),
-    st.integers(1, 7),
+    st.integers(2, 7),
     st.integers(2, 5),
-    st.sampled_from([1, 3, 8, 32]),
-    st.sampled_from([1, 5]),
+    st.sampled_from([1, 3, 4]),
 )
 def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
-    losses, cuts, confidence, rows, per_row, clock, shortest
+    losses, cuts, confidence, rows, per_row, grain
 ):
-    detector = ADWIN(confidence, rows, per_row, clock, shortest)
+    detector = ADWIN(confidence, rows, per_row, grain)
     found = feed(detector, losses, cuts)
-    literal = oracle.Adwin(confidence, rows, per_row, clock, shortest)
+    literal = oracle.Adwin(confidence, rows, per_row, grain)
     for x in losses.tolist():
         literal.take(x)
     assert_same(found, literal.found)
     window = literal.window()
-    assert detector.width == len(window) <= per_row * (2**rows - 1)
+    assert detector.width == len(window) <= grain * per_row * (2**rows - 1)
     if window:
         assert detector.mean == pytest.approx(sum(window) / len(window), abs=1e-9)
 
@@ -210,10 +209,10 @@ def test_a_smoothed_signal_delays_the_alarm_but_raises_it():
 def test_fewer_buckets_forget_the_past_and_miss_a_small_change():
     rng = np.random.default_rng(4)
     losses = np.concatenate([rng.random(10000) < 0.2, rng.random(10000) < 0.24]).astype(float)
-    large, small = ADWIN(rows=12), ADWIN(rows=6)
+    large, small = ADWIN(rows=10), ADWIN(rows=4)
     assert any(a.index > 10000 for a in large.update(losses))
     assert small.update(losses) == []
-    assert small.width <= 5 * 63
+    assert small.width <= 4 * 5 * 15
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def test_fewer_buckets_forget_the_past_and_miss_a_small_change():
         (lambda: ADWIN(confidence=0), "confidence"),
         (lambda: ADWIN(rows=0), "rows"),
         (lambda: ADWIN(per_row=1), "per_row"),
-        (lambda: ADWIN(clock=0), "clock"),
+        (lambda: ADWIN(grain=0), "grain"),
         (lambda: Signal("entropy"), "fading"),
         (lambda: Signal("window", window=0), "window"),
         (lambda: PageHinkley().update([0.0, math.nan]), "record 1 is nan"),

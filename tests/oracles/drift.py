@@ -63,7 +63,7 @@ def ddm(losses: list[float], level: float, warmup: int) -> list[Found]:
         if best is None or p + s < sum(best):
             best = p, s
         if p + s > best[0] + level * best[1]:
-            found.append(Found(index, "up", p + s - best[0]))
+            found.append(Found(index, "up", max(0.0, p - best[0])))
             seen, best = [], None
     return found
 
@@ -71,16 +71,22 @@ def ddm(losses: list[float], level: float, warmup: int) -> list[Found]:
 class Adwin:
     """The exponential histogram as lists of buckets, newest row first, each row's oldest bucket last."""
 
-    def __init__(self, confidence: float, rows: int, per_row: int, clock: int, shortest: int) -> None:
-        self.confidence, self.per_row, self.clock, self.shortest = confidence, per_row, clock, shortest
+    def __init__(self, confidence: float, rows: int, per_row: int, grain: int) -> None:
+        self.confidence, self.per_row, self.grain = confidence, per_row, grain
         # A bucket is the list of its records.
         self.rows: list[list[list[float]]] = [[] for _ in range(rows)]
+        self.loose: list[float] = []
         self.found: list[Found] = []
-        self.seen = 0
+        self.seen = self.whole = 0
 
     def take(self, x: float) -> None:
-        """Add a record, then test the rows whose turn it is."""
-        self.rows[0].insert(0, [x])
+        """Add a record; where it completes a bucket, test the rows whose turn it is."""
+        self.seen += 1
+        self.loose.append(x)
+        if len(self.loose) < self.grain:
+            return
+        self.rows[0].insert(0, self.loose)
+        self.loose = []
         for row, buckets in enumerate(self.rows):
             if len(buckets) <= self.per_row:
                 break
@@ -89,10 +95,10 @@ class Adwin:
             else:
                 oldest, older = buckets.pop(), buckets.pop()
                 self.rows[row + 1].insert(0, oldest + older)
-        for row in range(len(self.rows)):
-            if self.seen % self.clock == row % self.clock:
+        self.whole += 1
+        for row in range(1, len(self.rows)):
+            if self.whole % 2**row == 2 ** (row - 1):
                 self._test(row)
-        self.seen += 1
 
     def window(self) -> list[float]:
         """All records kept, newest bucket first."""
@@ -105,7 +111,7 @@ class Adwin:
         for at, bucket in enumerate(self.rows[row]):
             newer = newer + bucket
             older = everything[len(newer) :]
-            if len(newer) < self.shortest or len(older) < self.shortest:
+            if not older:
                 continue
             n1, n0 = len(newer), len(older)
             rise = sum(newer) / n1 - sum(older) / n0
@@ -113,26 +119,11 @@ class Adwin:
             p = sum(everything) / n
             log = math.log(2 * n.bit_length() / self.confidence)
             if abs(rise) > math.sqrt(2 / m * max(0.0, p * (1 - p)) * log) + 2 / (3 * m) * log:
-                self.found.append(Found(self.seen, "up" if rise > 0 else "down", rise))
+                self.found.append(Found(self.seen - 1, "up" if rise > 0 else "down", rise))
                 self.rows[row] = self.rows[row][: at + 1]
                 for older_row in range(row + 1, len(self.rows)):
                     self.rows[older_row] = []
                 return
-
-
-def adwin(
-    losses: list[float],
-    confidence: float,
-    rows: int = 12,
-    per_row: int = 5,
-    clock: int = 32,
-    shortest: int = 8,
-) -> list[Found]:
-    """All alarms of a stream."""
-    detector = Adwin(confidence, rows, per_row, clock, shortest)
-    for x in losses:
-        detector.take(x)
-    return detector.found
 
 
 def faded_error(losses: list[float], alpha: float) -> list[float]:

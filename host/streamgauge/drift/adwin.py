@@ -1,9 +1,9 @@
 """ADWIN in a fixed number of buckets: has an older part of the window another mean than the newer part?
 
-The window is kept as an exponential histogram: row r holds at most `per_row` buckets of ``2^r`` records
-each; where one more would come, the two oldest of the row become one bucket of the next row, and the last
-row forgets its oldest. So the window is bounded: at most ``per_row (2^rows - 1)`` records, in ``rows *
-per_row`` sums.
+The window is kept as an exponential histogram: `grain` records make a bucket, and row r holds at most
+`per_row` buckets of ``grain 2^r`` records each; where one more would come, the two oldest of the row become
+one bucket of the next row, and the last row forgets its oldest. So the window is bounded: at most ``grain
+per_row (2^rows - 1)`` records, in ``rows per_row`` sums, and it moves with every whole bucket.
 
 At a boundary between buckets the window of n records is split into n0 older and n1 newer ones with means
 mean0, mean1. With ``m = n0 n1 / n``, p the mean over the window and ``L = ln(2 bits(n) / confidence)``,
@@ -13,9 +13,11 @@ boundary is dropped when
     ``|mean1 - mean0| > sqrt(2 p (1 - p) L / m) + 2 L / (3 m)``.
 
 p (1 - p) is the variance of 0-1 values and bounds that of any values in [0, 1], so no second sum is kept.
-To bound the work per record, row r's boundaries are tested only at records whose number is r modulo
-`clock`; the newest boundary that fails is where the window is cut. Testing a row every `clock` records
-delays an alarm by ``clock / 2`` records in the mean and by ``clock - 1`` at most.
+(A part of fewer than 2 L / 3 records, 5 or 6, can never be cut off, so that no least length need be asked
+for.) To bound the work per record, the boundaries of row r >= 1 are tested at every 2^r-th bucket of the
+first row, rows in the order of a ruler's marks (1, 2, 1, 3, 1, 2, 1, 4, ...): one row a bucket, and each as
+often as it changes. The first row's own boundaries lie in the last ``grain per_row`` records and are not
+tested. The newest boundary that fails is where the window is cut.
 
 Reference: Bifet, Gavaldà, *Learning from time-changing data with adaptive windowing*, SDM 2007 (ADWIN2).
 """
@@ -23,6 +25,7 @@ Reference: Bifet, Gavaldà, *Learning from time-changing data with adaptive wind
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,12 +42,10 @@ class ADWIN(Detector):
     confidence : float
         The paper's delta, in (0, 1).
     rows, per_row : int
-        The bucket budget: `rows` of 1 to 24, `per_row` of at least 2. Fewer rows shorten the window, and
+        The bucket budget: `rows` of 2 to 24, `per_row` of at least 2. Fewer rows shorten the window, and
         small changes that need longer to show are missed; fewer buckets a row make cuts coarser.
-    clock : int
-        Every how many records a row is tested.
-    shortest : int
-        Neither part of a split may have fewer records.
+    grain : int
+        Records that make a bucket of the first row.
 
     Raises
     ------
@@ -52,22 +53,20 @@ class ADWIN(Detector):
         For parameters outside their range.
     """
 
-    # Only one record in `clock` is tested, and a row's tests are a few numpy calls a block.
+    # Few records are tested, and a row's tests are a few numpy calls a block.
     _last_block = 1 << 17
 
-    def __init__(
-        self, confidence: float = 0.002, rows: int = 12, per_row: int = 5, clock: int = 32, shortest: int = 8
-    ) -> None:
+    def __init__(self, confidence: float = 0.002, rows: int = 10, per_row: int = 5, grain: int = 4) -> None:
         if not 0.0 < confidence < 1.0:
             raise InputError(f"confidence is {confidence!r} (expected between 0 and 1)")
-        if not 1 <= rows <= 24:
-            raise InputError(f"rows is {rows!r} (expected 1 to 24)")
+        if not 2 <= rows <= 24:
+            raise InputError(f"rows is {rows!r} (expected 2 to 24)")
         if per_row < 2:
             raise InputError(f"per_row is {per_row!r} (expected 2 or more)")
-        if clock < 1 or shortest < 1:
-            raise InputError(f"clock is {clock!r} and shortest {shortest!r} (expected 1 or more)")
+        if grain < 1:
+            raise InputError(f"grain is {grain!r} (expected 1 or more)")
         self.confidence, self.rows, self.per_row = confidence, rows, per_row
-        self.clock, self.shortest = clock, shortest
+        self.grain = grain
         # L by the number of binary digits of n; there is no n of 0 digits.
         self._log = np.array([0.0] + [math.log(2 * bits / confidence) for bits in range(1, 64)])
         super().__init__()
@@ -75,16 +74,19 @@ class ADWIN(Detector):
     @property
     def width(self) -> int:
         """Records in the window."""
-        return len(self._sums) - 1
+        return (len(self._sums) - 1) * self.grain
 
     @property
     def mean(self) -> float | None:
         """Mean of the window; None where it is empty."""
-        return float(self._sums[-1] - self._sums[0]) / self.width if self.width else None
+        return float(self._sums[-1]) / self.width if self.width else None
 
     def _start(self) -> None:
         self._filled = np.zeros(self.rows, dtype=np.int64)
+        # Sums of the window's first 0, 1, 2, ... whole buckets of the first row.
         self._sums = np.zeros(1)
+        self._number = 0
+        self._loose = np.zeros(0)
 
     def _after_alarm(self) -> None:
         """The window keeps what is newer than the cut; nothing starts anew."""
@@ -95,99 +97,135 @@ class ADWIN(Detector):
         return x
 
     def _scan(self, block: NDArray[np.float64]) -> tuple[int, tuple[str, float] | None]:
-        sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(block)))
-        cut = self._first_cut(sums, len(block))
-        taken = len(block) if cut is None else cut[0]
+        before = len(self._loose)
+        records = np.concatenate((self._loose, block))
+        size = len(records) // self.grain
+        grains = sum(records[i : size * self.grain : self.grain] for i in range(self.grain))
+        sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(grains)))
+        cut = self._first_cut(sums, size)
+        taken = size if cut is None else cut[0]
         filled = np.array([self._buckets(row, np.array([taken]))[0] for row in range(self.rows)])
         oldest = max(0, int(filled[-1]) - self.per_row) << (self.rows - 1)
         self._filled = np.minimum(filled, self.per_row)
-        end = self.width + taken
+        end = len(self._sums) - 1 + taken
+        self._number += taken
         if cut is None:
             self._rebase(sums[oldest : end + 1])
-            return taken, None
+            self._loose = records[size * self.grain :]
+            return len(block), None
         _, row, bucket, age = cut
         self._filled[row] = bucket
         self._filled[row + 1 :] = 0
-        newer = (sums[end] - sums[end - age]) / age
-        older = (sums[end - age] - sums[oldest]) / (end - age - oldest)
+        newer = (sums[end] - sums[end - age]) / (age * self.grain)
+        older = (sums[end - age] - sums[oldest]) / ((end - age - oldest) * self.grain)
         self._rebase(sums[end - age : end + 1])
-        return taken, (UP if newer > older else DOWN, float(newer - older))
+        self._loose = records[:0]
+        return taken * self.grain - before, (UP if newer > older else DOWN, float(newer - older))
 
     def _rebase(self, sums: NDArray[np.float64]) -> None:
         self._sums = sums - sums[0]
 
-    def _arrivals(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many buckets have come into `row` once so many more records are taken.
+    def _lead(self, row: int) -> int:
+        """Return k: once `taken` more are taken, ``max(0, (taken + k) >> row)`` buckets have come into `row`.
 
         A row that holds c buckets passes ``max(0, (c + k - per_row + 1) // 2)`` on when k come in; nested
         floors of halves are one floor, which leaves a shift. One past the last row, this is what the last
         row would pass on.
         """
-        lead = int(((self._filled[:row] - self.per_row + 1) << np.arange(row)).sum())
-        arrived: NDArray[np.int64] = np.maximum(0, (taken + lead) >> row)
-        return arrived
+        return int(((self._filled[:row] - self.per_row + 1) << np.arange(row)).sum())
 
     def _buckets(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many buckets `row` holds then; more than `per_row` in the last: those it forgot."""
-        held: NDArray[np.int64] = self._filled[row] + self._arrivals(row, taken)
+        held: NDArray[np.int64] = self._filled[row] + np.maximum(0, (taken + self._lead(row)) >> row)
         if row < self.rows - 1:
-            held -= 2 * self._arrivals(row + 1, taken)
+            held -= 2 * np.maximum(0, (taken + self._lead(row + 1)) >> (row + 1))
         return held
 
     def _first_cut(self, sums: NDArray[np.float64], size: int) -> tuple[int, int, int, int] | None:
-        """Return (records taken, row, buckets of the row that stay, records that stay) of the first cut."""
+        """Return the first cut: (buckets taken, row, its buckets that stay, first-row buckets that stay)."""
         best: tuple[int, int, int, int] | None = None
-        for row in range(self.rows):
-            first = (row - self.count) % self.clock + 1
-            taken = np.arange(first, size + 1, self.clock)
-            found = self._cut_in_row(sums, row, taken) if len(taken) else None
-            if found is not None and (best is None or found[0] < best[0]):
-                best = found
-                size = found[0]
+        for row in range(1, self.rows):
+            every = 1 << row
+            first = (every // 2 - self._number - 1) % every + 1
+            # Once buckets come into a row, its boundaries are equally far back at every test.
+            arriving = max(0, -(-(-self._lead(row) - first) // every)) * every + first
+            for begin, end in ((first, min(arriving, size + 1)), (arriving, size + 1)):
+                taken = np.arange(begin, end, every)
+                found = self._cut_in_row(sums, row, taken) if len(taken) else None
+                if found is not None:
+                    best = found
+                    # Another row's cut counts if it comes earlier, and no row has its turn at the same
+                    # bucket.
+                    size = found[0] - 1
+                    break
         return best
 
     def _cut_in_row(
         self, sums: NDArray[np.float64], row: int, taken: NDArray[np.int64]
     ) -> tuple[int, int, int, int] | None:
-        last = self._buckets(self.rows - 1, taken)
-        oldest = np.maximum(0, last - self.per_row) << (self.rows - 1)
-        filled = np.minimum(last, self.per_row) if row == self.rows - 1 else self._buckets(row, taken)
-        if not filled.any():
-            return None
-        end = self.width + taken
-        n = end - oldest
-        now = sums[end]
-        p = (now - sums[oldest]) / n
-        below = int(self._filled[:row] @ (1 << np.arange(row))) + taken - (self._arrivals(row, taken) << row)
-        variance = np.maximum(0.0, p * (1.0 - p))
-        log = self._log[np.frexp(n.astype(np.float64))[1]]
-        least = self._least_bound(row, below, int(n.min()), float((variance * log).min()), float(log.min()))
-        steepest = float(max(p.max(), 1.0 - p.min()))
+        step = 1 << row
+        span = int(taken[-1] - taken[0])
+        end = len(self._sums) - 1 + taken
+        first = int(end[0])
+        now = sums[first : first + span + 1 : step]
+        last = self._buckets(self.rows - 1, taken[-1:])
+        if last[0] <= self.per_row:
+            n = np.arange(first, first + span + 1, step, dtype=np.float64)
+            p = now - sums[0]
+        else:
+            dropped = np.maximum(0, self._buckets(self.rows - 1, taken) - self.per_row)
+            oldest = dropped << (self.rows - 1)
+            n = (end - oldest).astype(np.float64)
+            p = now - sums[oldest]
+        n *= self.grain
+        p /= n
+        variance = 1.0 - p
+        variance *= p
+        np.maximum(variance, 0.0, out=variance)
+        # Neither n nor its digits fall from one test to the next.
+        least_log, most_log = (self._log[int(x).bit_length()] for x in (n[0], n[-1]))
+        below = int(self._filled[:row] @ (1 << np.arange(row)))
+        lead = int(taken[0]) + self._lead(row)
+        ages = (below + int(taken[0]), below + int(taken[-1]))
+        if lead >= 0:
+            ages = (ages[0] - (lead >> row << row),) * 2
+        least = self._least_bound(row, ages, float(n[0]), float(variance.min()) * least_log, least_log)
+        steepest = float(max(p.max(), 1.0 - p.min())) * self.grain
         best: tuple[int, int, int, int] | None = None
         for bucket in range(1, self.per_row + 1):
-            if least[bucket - 1] >= steepest * (int(below.max()) + (bucket << row)):
+            reach = bucket << row
+            if least[bucket - 1] >= steepest * (ages[1] + reach):
                 continue
-            n1 = below + (bucket << row)
-            rise = now - np.take(sums, end - n1, mode="clip") - n1 * p
+            start = first - ages[0] - reach
+            if ages[0] == ages[1] and start >= 0:
+                age: Any = ages[0] + reach
+                rise = now - sums[start : start + span + 1 : step]
+            else:
+                age = np.arange(ages[0], ages[0] + span + 1, step) if ages[0] != ages[1] else ages[0]
+                age = age + reach
+                rise = now - np.take(sums, end - age, mode="clip")
+            rise -= p * (age * self.grain)
             if max(rise.max(), -rise.min()) <= least[bucket - 1]:
                 continue
-            n0 = n - n1
-            usable = (bucket <= filled) & (n1 >= self.shortest) & (n0 >= self.shortest)
-            bound = np.sqrt(np.maximum(0.0, 2.0 * variance * log * n0 * n1 / n)) + 2.0 / 3.0 * log
-            failed = np.flatnonzero(usable & (np.abs(rise) > bound))
+            log = least_log if least_log == most_log else self._log[np.frexp(n)[1]]
+            m = age * self.grain * (1.0 - age * self.grain / n)
+            bound = np.sqrt(np.maximum(0.0, 2.0 * variance * log * m)) + 2.0 / 3.0 * log
+            held = np.minimum(self._buckets(row, taken), self.per_row)
+            failed = np.flatnonzero((bucket <= held) & (age * self.grain < n) & (np.abs(rise) > bound))
             if len(failed) and (best is None or taken[failed[0]] < best[0]):
-                best = (int(taken[failed[0]]), row, bucket, int(n1[failed[0]]))
+                at = failed[0]
+                best = (int(taken[at]), row, bucket, int(age if np.ndim(age) == 0 else age[at]))
         return best
 
     def _least_bound(
-        self, row: int, below: NDArray[np.int64], n: int, variance_log: float, log: float
+        self, row: int, ages: tuple[int, int], n: float, variance_log: float, log: float
     ) -> NDArray[np.float64]:
         """For each bucket of the row, return what the bound is never below: most boundaries stay far off.
 
         m is n1 (1 - n1 / n): it grows with n, and in n1 it is smallest at one of the ends.
         """
         reach = np.arange(1, self.per_row + 1) << row
-        ends = np.stack((int(below.min()) + reach, int(below.max()) + reach)).astype(np.float64)
+        ends = np.stack([age + reach for age in ages]) * float(self.grain)
         m = np.maximum(0.0, ends * (1.0 - ends / n)).min(axis=0)
         least: NDArray[np.float64] = (np.sqrt(2.0 * variance_log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
         return least

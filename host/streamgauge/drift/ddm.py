@@ -20,7 +20,7 @@ from .columns import COLUMN, ColumnDetector
 
 
 class DDM(ColumnDetector):
-    """DDM; an alarm's value is the rise ``p + s - p_min``, its direction always ``"up"``.
+    """DDM; an alarm's value is the rise ``p - p_min`` of the error rate, its direction always ``"up"``.
 
     p is a mean over everything since the start, so the longer a stream was stationary the later DDM
     notices; and once it has seen no error at all for the whole warm-up, the first error is an alarm (s_min
@@ -87,7 +87,7 @@ class DDM(ColumnDetector):
                 p_min, s_min = p, s
                 self._best = (p, s)
             if p + s > p_min + self.level * s_min:
-                return taken, (UP, p + s - p_min)
+                return taken, (UP, max(0.0, p - p_min))
         return len(records), None
 
     def _columns(
