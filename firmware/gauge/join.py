@@ -347,8 +347,8 @@ def told(w, side):
 
 
 def figures(w, out):
-    """Into `out`, two limbs each: ticks joined up to, truth and prediction told up to; ticks assessed, unknown,
-    unassessed; input rejected for order, label, range and overlap, forced splits, samples lost."""
+    """Into `out`, two limbs each: ticks joined up to, truth and prediction told up to; assessed, unknown and
+    unassessed ticks; input rejected for order, label, range, overlap; forced splits; samples lost."""
     for i in range(24):
         out[i] = 0
     out[0] = w[_POS]

@@ -239,16 +239,20 @@ class Labels:
             self._fields[3] = i + 1
             label = self._number(3) if i + 2 < self._fields[4] else -1
             return label if label < len(self.names) or label == _UNKNOWN else -1
-        n = self._fields[4] - 1 - i
         for label in range(len(self.names)):
-            name = self.names[label]
-            if len(name) == n:
-                k = 0
-                while k < n and b[i + k] == name[k]:
-                    k += 1
-                if k == n:
-                    return label
+            if self._is_name(self.names[label]):
+                return label
         return -1
+
+    def _is_name(self, name):
+        i = self._fields[3]
+        if len(name) != self._fields[4] - 1 - i:
+            return False
+        for c in name:
+            if self._line[i] != c:
+                return False
+            i += 1
+        return True
 
     def _is_tag(self, k):
         b = self._line
@@ -278,19 +282,20 @@ class Labels:
         return not wrong
 
     def _answer(self, number, code, output):
-        text = self._text
-        w = self._node._join
-        text.bytes(b"SGA1 ")
+        self._text.bytes(b"SGA1 ")
         self._value(number)
         self._value(code)
+        self._where(self._node._join)
+        self._text.close()
+        self._text.send(output)
+
+    def _where(self, w):
         self._value(self.w[_LAST])
         self._value(join.epoch(w))
         self._value(join.position(w))
         self._value(self.waiting.told())
         self._value(join.told(w, 1))
         self._value(self.waiting.w[0])
-        text.close()
-        text.send(output)
 
     def _value(self, x):
         self._text.number(x)

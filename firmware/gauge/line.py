@@ -41,6 +41,7 @@ class Line:
         node._settle()
         self._node_keys(node)
         self._estimator_keys(node.parts, self.lines % len(self._names))
+        self._alarm_keys()
         self._life_keys(node)
         free(node)
         self.lines += 1
@@ -123,15 +124,20 @@ class Line:
             self._values(5, 6)
             self._values(11, 16)
             self._end()
-            self._key(b"c")
-            self._value(label)
-            i = part.row(label)
-            for k in range(len(self._names)):
-                self._value(part.w[i + k])
-            self._end()
-        for name, part in self._alarms:
-            part.figures(self._figures)
-            self._some(name, 0, 3)
+            self._row(part, label)
+
+    def _row(self, part, label):
+        self._key(b"c")
+        self._value(label)
+        label = part.row(label)
+        for i in range(len(self._names)):
+            self._value(part.w[label + i])
+        self._end()
+
+    def _alarm_keys(self):
+        for pair in self._alarms:
+            pair[1].figures(self._figures)
+            self._some(pair[0], 0, 3)
 
     def _life_keys(self, node):
         labels = node.labels

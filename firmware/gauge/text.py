@@ -3,9 +3,16 @@
 import sys
 from array import array
 
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr8
+
 from gauge import crc
 
 _PLAIN = b"-_.+/()"
+_DIGITS = const(20)  # of the longest number, zeros included
 
 
 def encode(name):
@@ -17,6 +24,47 @@ def encode(name):
         else:
             out.extend(b"%%%02X" % c)
     return bytes(out)
+
+
+@micropython.viper
+def _decimal(b: ptr8, n: int, low: int, high: int) -> int:
+    """Writes high * 2^30 + low from b[n] on; returns where it ends."""
+    first = n
+    # Four digits at a time, lowest first, by dividing 15-bit quarters: no product passes 2^30.
+    a = high >> 15
+    high &= 0x7FFF
+    c = low >> 15
+    low &= 0x7FFF
+    while True:
+        x = a
+        a = x // 10000
+        x = (x - a * 10000) << 15 | high
+        high = x // 10000
+        x = (x - high * 10000) << 15 | c
+        c = x // 10000
+        x = (x - c * 10000) << 15 | low
+        low = x // 10000
+        x -= low * 10000
+        k = 0
+        while k < 4:
+            q = x // 10
+            b[n] = 48 + x - 10 * q
+            x = q
+            n += 1
+            k += 1
+        if a | high | c | low == 0:
+            break
+    # The digits are backwards, with zeros at the end.
+    while b[n - 1] == 48 and n - first > 1:
+        n -= 1
+    k = n - 1
+    while first < k:
+        x = b[first]
+        b[first] = b[k]
+        b[k] = x
+        first += 1
+        k -= 1
+    return n
 
 
 class Text:
@@ -45,15 +93,7 @@ class Text:
 
     def number(self, x):
         """A whole number below 2^30."""
-        if x < 0:
-            self.byte(45)
-            x = -x
-        k = 1
-        while x // k > 9:
-            k *= 10
-        while k:
-            self.byte(48 + x // k % 10)
-            k //= 10
+        self.long(x, 0)
 
     def long(self, low, high):
         """A number in two limbs of 30 bits, both of its sign."""
@@ -61,43 +101,8 @@ class Text:
             self.byte(45)
             low = -low
             high = -high
-        if not high:
-            self.number(low)
-            return
-        # Four decimal digits at a time, lowest first, by dividing 15-bit quarters: no product passes 2^30.
-        a = high >> 15
-        b = high & 0x7FFF
-        c = low >> 15
-        low &= 0x7FFF
-        at = self.n
-        while a or b or c or low:
-            x = a
-            a = x // 10000
-            x = x % 10000 << 15 | b
-            b = x // 10000
-            x = x % 10000 << 15 | c
-            c = x // 10000
-            x = x % 10000 << 15 | low
-            low = x // 10000
-            x %= 10000
-            for _ in range(4):
-                self.byte(48 + x % 10)
-                x //= 10
-        self._turn(at)
-
-    def _turn(self, at):
-        # The digits from `at` on are backwards, with zeros at the end.
-        b = self.buffer
-        n = self.n - 1
-        while b[n] == 48 and n > at:
-            n -= 1
-        self.n = n + 1
-        while at < n:
-            x = b[at]
-            b[at] = b[n]
-            b[n] = x
-            at += 1
-            n -= 1
+        if self.n + _DIGITS <= len(self.buffer):
+            self.n = _decimal(self.buffer, self.n, low, high)
 
     def hex(self, low, high):
         """32 bits in two halves of 16, as 8 digits."""

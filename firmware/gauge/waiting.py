@@ -51,17 +51,8 @@ class Waiting:
         """A true segment `[start, end)`: TAKEN, or why it can be of no use."""
         code = self._judge(start, end)
         if code == TAKEN:
-            w = self.w
             self._follow()
-            while self._must_wait(start):
-                if w[COUNT] < self._room:
-                    self._insert(label, start, end)
-                    return TAKEN
-                if not self._room or _before(start, w[_FIRST]):
-                    break
-                self._give()
-                self._follow()
-            self._give_on(label, start, end)
+            self._place(label, start, end)
             self._follow()
         return code
 
@@ -104,12 +95,29 @@ class Waiting:
             return LATE
         if self._far(end):
             return AHEAD
+        return OVERLAP if self._overlaps(start, end) else TAKEN
+
+    def _overlaps(self, start, end):
+        if self._node.config["overlap"]:
+            return False
         w = self.w
-        if not self._node.config["overlap"]:
-            for i in range(_FIRST, _FIRST + 3 * w[COUNT], 3):
-                if _before(start, w[i + 1]) and _before(w[i], end):
-                    return OVERLAP
-        return TAKEN
+        i = _FIRST + 3 * w[COUNT]
+        while i > _FIRST:
+            i -= 3
+            if _before(start, w[i + 1]) and _before(w[i], end):
+                return True
+        return False
+
+    def _place(self, label, start, end):
+        while self._must_wait(start):
+            if self.w[COUNT] < self._room:
+                self._insert(label, start, end)
+                return
+            if not self._room or _before(start, self.w[_FIRST]):
+                break
+            self._give()
+            self._follow()
+        self._give_on(label, start, end)
 
     def _must_wait(self, start):
         w = self._node._join
