@@ -161,6 +161,10 @@ class Store:
         if len(node.ledger.entries) != self._parts:
             raise ValueError("something with state was attached to the node after its first save or resume")
         w = node._join
+        if w[_BUSY]:
+            # An exception (Ctrl-C) ended an update half way: that state is not worth keeping.
+            self.failed += 1
+            return False
         # Samples that an interrupt handler brings meanwhile wait.
         w[_BUSY] = 1
         try:
