@@ -582,7 +582,7 @@ def feed(a, cells, b: ptr32, n: int):
             w[_IN_UNKNOWN] = 1
         elif w[_T + _TAIL] - w[_ROWS] >= _BATCH:
             advance(a, cells)
-        if b[i] == _UNKNOWN:
+        if b[i] == _UNKNOWN and w[_IN_UNKNOWN]:
             w[_NOW] = (w[_NOW] + ticks) & _M
             w[_T + _NEXT] = w[_NOW]
             w[_Q + _NEXT] = w[_NOW]
