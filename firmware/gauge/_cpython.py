@@ -22,6 +22,7 @@ def const(value):
 
 
 def ptr8(buffer):
+    memoryview(buffer)
     return buffer
 
 

@@ -508,18 +508,21 @@ def advance(a, cells):
     _tidy(a, 0)
 
 
+def _clip(w, s, ring):
+    # No segment of a side reaches beyond now.
+    i = w[s + _TAIL]
+    while i > w[s + _HEAD]:
+        i -= 1
+        e = ((i & w[_MASK]) << 2) + ring + 2
+        if not (w[_NOW] - w[e]) & _H:
+            return
+        w[e] = w[_NOW]
+
+
 def _cut(w, cells):
     """A hard edge: everything is decided here, nothing reaches across."""
-    for s in (_T, _Q):
-        i = w[s + _TAIL]
-        while i > w[s + _HEAD]:
-            i -= 1
-            e = _TABLES + ((i & w[_MASK]) << 2) + 2
-            if s == _Q:
-                e += (w[_MASK] + 1) << 2
-            if not (w[_NOW] - w[e]) & _H:
-                break
-            w[e] = w[_NOW]
+    _clip(w, _T, _TABLES)
+    _clip(w, _Q, _TABLES + 4 * (w[_MASK] + 1))
     while w[_ROWS] < w[_T + _TAIL]:
         _room(w, cells)
         _row(w, cells)

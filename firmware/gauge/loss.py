@@ -28,8 +28,13 @@ _WORDS = const(15)
 
 
 @micropython.viper
-def _record(w: ptr32, ring: ptr8, x: int):
-    """One loss x, a whole number in [0, R]; anything else is counted and left out."""
+def _record(w: ptr32, ring: ptr8, loss):
+    """One loss, a whole number in [0, R]; anything else is counted and left out."""
+    x = 0 - 1
+    try:
+        x = int(loss)
+    except Exception:
+        pass
     if x < 0 or x > w[_LARGEST]:
         w[_REJECTED] = w[_REJECTED] + 1
         return
@@ -78,10 +83,7 @@ class Losses:
         self.w[_LARGEST] = largest
 
     def record(self, x):
-        try:
-            _record(self.w, self.ring, x)
-        except TypeError:
-            self.w[_REJECTED] += 1
+        _record(self.w, self.ring, x)
 
     def reset(self):
         w = self.w

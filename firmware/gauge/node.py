@@ -6,7 +6,7 @@ if sys.implementation.name == "micropython":
     import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython, ptr32
+    from gauge._cpython import const, micropython, ptr8, ptr32
 
 from gauge import join, runs
 from gauge.align import Align
@@ -15,7 +15,7 @@ from gauge.join import step
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
 from gauge.prequential import feed as _feed_prequential
-from gauge.runs import take
+from gauge.runs import segment, take
 from gauge.slices import Slices
 from gauge.slices import feed as _feed_slices
 
@@ -122,13 +122,13 @@ def _later(node, side: int, t: int, label: int):
     # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
     # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
     w = ptr32(node._join)
-    if label < 0 or label > 0xFFFFFF:
+    if label < 0:
         w[_BAD_LABEL] = w[_BAD_LABEL] + 1
     elif ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
         w[_OVERRUN] = w[_OVERRUN] + 1
     else:
         i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
-        w[i] = t & _M
+        w[i] = t
         w[i + 1] = label | side << 24
         w[_QUEUED] = (w[_QUEUED] + 1) & _M
     if w[_BUSY] == 0:
@@ -154,6 +154,30 @@ def free(node):
     """Ends what began with `node._join[_BUSY] = 1`."""
     node._join[_BUSY] = 0
     _catch_up(node)
+
+
+@micropython.viper
+def _batch(node, side: int, t, labels):
+    j = node._join
+    w = ptr32(j)
+    try:
+        now = int(t) & _M
+        n = int(len(labels))
+        ptr8(labels)
+    except Exception:
+        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+        return
+    if w[_BUSY]:
+        w[_OVERRUN] = w[_OVERRUN] + n
+        return
+    w[_BUSY] = 1
+    i = 0
+    while i < n:
+        k = int(take(i, labels, n, j, side, now))
+        now = (now + (k - i) * w[_SLICE]) & _M
+        i = k
+        _pump(node)
+    free(node)
 
 
 class Node:
@@ -227,7 +251,7 @@ class Node:
         else:
             x |= w[_WITH]
         if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
-            _later(self, 1, now, x)
+            _later(self, 1, now & _M, x)
             return
         w[_BUSY] = 1
         if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
@@ -255,7 +279,7 @@ class Node:
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(self)
                 return
-        take(x, j, 0, j, 1, now)
+        take(x, j, 0, j, 1, now & _M)
         _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -272,8 +296,10 @@ class Node:
         except Exception:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
+        if x >> 8:
+            x = 0 - 1
         if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
-            _later(self, 0, now, x)
+            _later(self, 0, now & _M, x)
             return
         w[_BUSY] = 1
         if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
@@ -301,7 +327,7 @@ class Node:
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(self)
                 return
-        take(x, j, 0, j, 0, now)
+        take(x, j, 0, j, 0, now & _M)
         _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -310,22 +336,20 @@ class Node:
     def predict_with(self, t, label, confidence):
         """As `predict`, with the recogniser's confidence in this label, 0 to 255."""
         w = self._join
-        try:
-            w[_WITH] = (w[_WITH] & 0xFF0000) | ((confidence & w[_BIN]) + w[_HALF_BIN]) << 8
-        except TypeError:
+        if type(confidence) is int:
+            confidence = (confidence & w[_BIN]) + w[_HALF_BIN]
+            w[_WITH] = (w[_WITH] & 0xFF0000) | confidence << 8
+        else:
             w[_BAD_LABEL] += 1
         self.predict(t, label)
 
     def predict_b(self, t, label):
         """What a second recogniser says from the slice at `t` on; to be called before `predict`."""
         w = self._join
-        try:
-            if 0 <= label < w[_LABELS]:
-                w[_WITH] = (w[_WITH] & 0xFFFF) | label << 16
-                return
-        except TypeError:
-            pass
-        w[_BAD_LABEL] += 1
+        if type(label) is int and 0 <= label < w[_LABELS]:
+            w[_WITH] = (w[_WITH] & 0xFFFF) | label << 16
+        else:
+            w[_BAD_LABEL] += 1
 
     def predict_level(self, level, end):
         """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
@@ -356,36 +380,23 @@ class Node:
         if w[_BUSY]:
             # Only samples can wait.
             w[_OVERRUN] += 1
-            return
-        w[_BUSY] = 1
-        try:
-            runs.segment(w, side, label, start, end + self.config["closed"])
-        except TypeError:
+        elif type(label) is int and type(start) is int and type(end) is int:
+            w[_BUSY] = 1
+            if self.config["closed"]:
+                end = (end & _M) - _M  # + 1: a sum of 2^30 would be an object
+            segment(w, label << 1 | side, start, end)
+            _pump(self)
+            free(self)
+        else:
             w[_BAD_LABEL] += 1
-        _pump(self)
-        free(self)
 
     def predict_batch(self, t, labels):
         """One label a slice from tick `t` on: bytes, bytearray or array('B')."""
-        self._batch(1, t, labels)
+        _batch(self, 1, t, labels)
 
     def truth_batch(self, t, labels):
         """One true label a slice from tick `t` on: bytes, bytearray or array('B')."""
-        self._batch(0, t, labels)
-
-    def _batch(self, side, t, labels):
-        w = self._join
-        if w[_BUSY]:
-            w[_OVERRUN] += len(labels)
-            return
-        w[_BUSY] = 1
-        i = 0
-        while i < len(labels):
-            k = take(i, labels, len(labels), w, side, t)
-            t = (t + (k - i) * w[_SLICE]) & _M
-            i = k
-            _pump(self)
-        free(self)
+        _batch(self, 0, t, labels)
 
     def loss(self, x):
         """A loss of the program's own, a whole number in [0, loss_max]."""

@@ -56,17 +56,21 @@ _CLOSED = const(1)
 _OPEN = const(2)
 
 
-def push(w, side, label, end, over):
-    """Puts a closed run into the side's ring (`cover` has the same in viper)."""
+# A frame of more than eleven words would come from the heap: locals and what an expression has on the
+# stack at a time. So functions are short, take few arguments, and order their sums to the left.
+
+
+def push(w, side, end, over):
+    """Puts the open run, closed at `end`, into the side's ring (`take` has the same in viper)."""
     o = _SIDE + _WORDS * side
     if w[o + _TAIL] - w[o + _HEAD] > w[_MASK] or _FAR < (end - w[_POS]) & _M < _BEHIND:
         _lose(w, side, end)
     i = (w[_MASK] + 1) * side + (w[o + _TAIL] & w[_MASK])
     w[o + _TAIL] += 1
-    w[_RING + 2 * i] = label
+    w[_RING + 2 * i] = w[o + _LABEL]
     w[_RING + 2 * i + 1] = end
     if w[_OVERLAP]:
-        w[_RING + 4 * (w[_MASK] + 1) + i] = over
+        w[(w[_MASK] + 1) * 4 + i + _RING] = over
     w[_FAST] = 0
 
 
@@ -89,9 +93,10 @@ def _split(w, side):
     """Cuts an open run that has grown too long."""
     o = _SIDE + _WORDS * side
     while (w[o + _END] - w[o + _START]) & _M > _LONGEST:
-        w[o + _START] = (w[o + _START] + _LONGEST) & _M
+        # + _LONGEST: a sum of 2^30 would be an object.
+        w[o + _START] = (w[o + _START] - 3 * _LONGEST) & _M
         w[_SPLIT] += 1
-        push(w, side, w[o + _LABEL], w[o + _START], 0)
+        push(w, side, w[o + _START], 0)
 
 
 def close(w, side):
@@ -99,7 +104,7 @@ def close(w, side):
     w[_FAST] = 0
     if w[o + _STATE] == _OPEN:
         w[o + _STATE] = _CLOSED
-        push(w, side, w[o + _LABEL], w[o + _END], 0)
+        push(w, side, w[o + _END], 0)
 
 
 def _gap(w, side, to):
@@ -130,12 +135,7 @@ def begin(w, side, t):
 
 
 def _bad_label(w, side, label):
-    if 0 <= label <= 0xFFFFFF and label & 255 < w[_LABELS] and (side or label < 256):
-        return 0
-    if label == _UNKNOWN and side == 0:
-        return 0
-    w[_BAD_LABEL] += 1
-    return 1
+    return not (0 <= label < w[_LABELS] or label == _UNKNOWN and side == 0)
 
 
 @micropython.viper
@@ -150,6 +150,10 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
     w = ptr32(p)
     o = _SIDE + _WORDS * side
     m = _M
+    most = n
+    if n:
+        # A run of them lasts no longer than an open run may.
+        most = _LONGEST // w[_SLICE]
     while True:
         label = i
         k = 1
@@ -157,8 +161,8 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             label = labels[i]
             k = i
             stop = n
-            if n - i > 0xFFFF:
-                stop = i + 0xFFFF
+            if n - i > most:
+                stop = i + most
             i += 1
             # Four at a time: a comparison costs more than the labels it looks at.
             while i + 3 < stop:
@@ -174,7 +178,7 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
                 i += 1
             k = i - k
         start = t
-        t += k * w[_SLICE]
+        t = (t + k * w[_SLICE]) & m
         # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
         if (
             (label & 255) >= w[_LABELS]
@@ -183,10 +187,9 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             or w[o + _STATE] == 0
             or w[_OVERLAP]
         ):
-            t = int(_odd(p, side, start, t, label, k))
+            t = int(_odd(p, side, start, t, label))
             start = w[o + _END]
-        end = t & m
-        if start != end:
+        if start != t:
             x = label
             if w[o + _STATE] == _OPEN:
                 x = w[o + _LABEL]
@@ -209,47 +212,67 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             if x != label:
                 w[_FAST] = 0
                 w[o + _LABEL] = label
-                w[o + _START] = start
-            w[o + _END] = end
-            w[o + _LAST] = (end - w[_SLICE]) & m
-            if (end - w[o + _START]) & m > _LONGEST:
+                if x < _GOES_ON:
+                    w[o + _START] = start
+            w[o + _END] = t
+            w[o + _LAST] = (t - w[_SLICE]) & m
+            if (t - w[o + _START]) & m > _LONGEST:
                 _split(p, side)
         if i >= n or w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
             return i
 
 
-def _odd(w, side, t, end, label, slices):
+def _odd(w, side, t, end, label):
     # The end of what the samples from `t` to `end` cover; what is missing before it is filled in.
     # Where they are rejected: the end of what is known.
-    o = _SIDE + _WORDS * side
-    if _bad_label(w, side, label):
-        w[_BAD_LABEL] += slices - 1
-        return w[o + _END]
-    if w[_OVERLAP]:
+    if _bad_label(w, side, label & 255 if side else label):
+        _reject(w, _BAD_LABEL, t, end)
+    elif w[_OVERLAP]:
         # Where segments may overlap only whole segments are taken.
-        w[_BAD_OVERLAP] += slices
-        return w[o + _END]
-    t &= _M
-    end &= _M
+        _reject(w, _BAD_OVERLAP, t, end)
+    else:
+        return _place(w, side, t, end)
+    return w[_SIDE + _WORDS * side + _END]
+
+
+def _reject(w, reason, t, end):
+    w[reason] += ((end - t) & _M) // w[_SLICE]
+
+
+def _place(w, side, t, end):
+    o = _SIDE + _WORDS * side
     if w[o + _STATE] == _UNHEARD:
         begin(w, side, t)
-    ahead = (t - w[o + _END]) & _M
-    if 0 < ahead < _H:
-        if ahead < w[_SLICE] and w[o + _STATE] == _OPEN:
+    n = (t - w[o + _END]) & _M
+    if 0 < n < _H:
+        if n < w[_SLICE] and w[o + _STATE] == _OPEN:
             w[o + _END] = t
         else:
             _gap(w, side, t)
-    elif (t - w[o + _LAST] - 1) & _H or (end - w[o + _END] - 1) & _H:
-        w[_BAD_ORDER] += slices
+        return end
+    n = _late(w, o, t)
+    if n >= ((end - t) & _M) // w[_SLICE]:
+        _reject(w, _BAD_ORDER, t, end)
         return w[o + _END]
+    w[_BAD_ORDER] += n
     return end
 
 
-def segment(w, side, label, start, end):
-    """A whole segment `[start, end)`, known at its end."""
+def _late(w, o, t):
+    # How many slices from `t` on begin no later than the last sample, or end before what is known.
+    n = ((w[o + _END] - t) & _M) // w[_SLICE]
+    t = (w[o + _LAST] - t) & _M
+    return n if t & _H else max(n, t // w[_SLICE] + 1)
+
+
+def segment(w, label, start, end):
+    """A whole segment `[start, end)`, known at its end. label: label << 1 | side."""
+    side = label & 1
+    label >>= 1
     start &= _M
     end &= _M
     if _bad_label(w, side, label):
+        w[_BAD_LABEL] += 1
         return
     if not 0 < (end - start) & _M <= _LONGEST:
         w[_BAD_RANGE] += 1
@@ -264,7 +287,10 @@ def segment(w, side, label, start, end):
         release(w, side, start)
     ahead = (start - w[o + _END]) & _M
     if ahead >= _H:
-        w[_BAD_ORDER if (start - w[o + _START]) & _H else _BAD_OVERLAP] += 1
+        if (start - w[o + _START]) & _H:
+            w[_BAD_ORDER] += 1
+        else:
+            w[_BAD_OVERLAP] += 1
         return
     if ahead:
         _gap(w, side, start)
@@ -291,7 +317,7 @@ def release(w, side, start):
         over = 0
     w[o + _END] = (w[o + _RAW] - over) & _M
     w[o + _STATE] = _CLOSED
-    push(w, side, w[o + _LABEL], w[o + _END], over)
+    push(w, side, w[o + _END], over)
 
 
 def end(w):
