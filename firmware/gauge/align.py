@@ -508,21 +508,61 @@ def advance(a, cells):
     _tidy(a, 0)
 
 
-def _clip(w, s, ring):
-    # No segment of a side reaches beyond now.
-    i = w[s + _TAIL]
-    while i > w[s + _HEAD]:
+def _slot(w, side, i):
+    return _TABLES + (((w[_MASK] + 1) * side + (i & w[_MASK])) << 2)
+
+
+def _move(w, e, to):
+    w[to] = w[e]
+    w[to + 1] = w[e + 1]
+    w[to + 2] = w[e + 2]
+
+
+def _push(w, e):
+    to = _slot(w, 1, w[_Q + _TAIL])
+    _move(w, e, to)
+    w[_Q + _TAIL] += 1
+
+
+def _reach(w, side):
+    # The oldest undecided segment of a side that reaches to now or beyond.
+    i = w[_T + _WORDS * side + _TAIL]
+    while i > w[_T + _WORDS * side + _DONE] and not 0 < (w[_NOW] - w[_slot(w, side, i - 1) + 2]) & _M < _H:
         i -= 1
-        e = ((i & w[_MASK]) << 2) + ring + 2
-        if not (w[_NOW] - w[e]) & _H:
-            return
-        w[e] = w[_NOW]
+    return i
+
+
+def _keep(w, i):
+    # Puts the predictions that reach beyond the edge behind the tail, for what follows; returns how many.
+    kept = 0
+    while i < w[_Q + _TAIL]:
+        if w[_slot(w, 1, i) + 2] != w[_NOW]:
+            if w[_Q + _TAIL] + kept - w[_Q + _HEAD] > w[_MASK]:
+                w[_FORCED] += 1
+            else:
+                to = _slot(w, 1, w[_Q + _TAIL] + kept)
+                _move(w, _slot(w, 1, i), to)
+                kept += 1
+        i += 1
+    return kept
+
+
+def _clip(w, side, i):
+    # Segments from `i` on end at the edge; those that only begin there leave the ring.
+    while i < w[_T + _WORDS * side + _TAIL]:
+        e = _slot(w, side, i)
+        w[e + 2] = w[_NOW]
+        if w[e + 1] == w[_NOW]:
+            w[_T + _WORDS * side + _TAIL] = i
+        i += 1
 
 
 def _cut(w, cells):
-    """A hard edge: everything is decided here, nothing reaches across."""
-    _clip(w, _T, _TABLES)
-    _clip(w, _Q, _TABLES + 4 * (w[_MASK] + 1))
+    """A hard edge: everything is decided here, nothing reaches across as one segment."""
+    _clip(w, 0, _reach(w, 0))
+    i = w[_Q + _TAIL]
+    kept = _keep(w, _reach(w, 1))
+    _clip(w, 1, _reach(w, 1))
     while w[_ROWS] < w[_T + _TAIL]:
         _room(w, cells)
         _row(w, cells)
@@ -534,6 +574,36 @@ def _cut(w, cells):
     w[_V_END] = 0
     w[_LO] = w[_HIGH] = w[_Q + _TAIL]
     w[_USED] = 0
+    while kept:
+        _push(w, _slot(w, 1, i))
+        i += 1
+        kept -= 1
+
+
+def _beyond(w, label, over):
+    """A prediction's own time ended in unknown time, but it reaches further, perhaps into what is known."""
+    if w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
+        _resume(w)
+        if w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
+            w[_FORCED] += 1
+            return
+    e = _slot(w, 1, w[_Q + _TAIL])
+    w[e] = label
+    w[e + 1] = w[_NOW]
+    w[e + 2] = (w[_NOW] + over) & _M
+    w[_Q + _TAIL] += 1
+
+
+def _resume(w):
+    """Of the predictions that reach beyond unknown time only their part from here on counts."""
+    k = w[_Q + _TAIL]
+    w[_Q + _TAIL] = i = w[_Q + _DONE]
+    while i < k:
+        e = _slot(w, 1, i)
+        if (w[_NOW] - w[e + 2]) & _H:
+            w[e + 1] = w[_NOW]
+            _push(w, e)
+        i += 1
 
 
 @micropython.viper
@@ -549,12 +619,19 @@ def feed(a, cells, b: ptr32, n: int):
         ticks = b[i + 3]
         cut = 0
         if b[i] == _UNKNOWN:
-            flags = 0
-            if w[_IN_UNKNOWN] == 0 and (ticks or b[i + 5] & 16):
+            if w[_IN_UNKNOWN]:
+                flags = 0
+            elif ticks or flags & 16:
                 # A hard edge: what is open ends here.
                 cut = 1
                 flags = 3
+            else:
+                # Known time just began with a true segment that has no tick of its own.
+                flags &= 2
+                w[_P] = b[i + 1] & 255
         elif ticks or flags & 3:
+            if w[_IN_UNKNOWN] and w[_Q + _TAIL] > w[_Q + _DONE]:
+                _resume(a)
             w[_IN_UNKNOWN] = 0
             w[_NOW] = (w[_NOW] + ticks) & _M
             w[_G] = b[i]
@@ -589,6 +666,12 @@ def feed(a, cells, b: ptr32, n: int):
             w[_NOW] = (w[_NOW] + ticks) & _M
             w[_T + _NEXT] = w[_NOW]
             w[_Q + _NEXT] = w[_NOW]
+            if w[_IN_UNKNOWN]:
+                if b[i + 5] & 2 and b[i + 7]:
+                    _beyond(a, b[i + 1] & 255, b[i + 7])
+                if b[i + 5] & 16:
+                    # The recording ends here.
+                    w[_Q + _TAIL] = w[_Q + _DONE]
         i += _ENTRY
         n -= 1
 

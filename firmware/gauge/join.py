@@ -212,8 +212,9 @@ def step(p, b: ptr32, room: int) -> int:
             if ended:
                 if flags == 0:
                     flags = 0 - 1
-                elif g != _UNKNOWN:
-                    if flags & 1:
+                else:
+                    # Known again without a tick of its own: a segment whose time the next one takes.
+                    if flags & 1 and (g != _UNKNOWN or (w[_TICKS] == 0 and w[_RECORDS] == 0)):
                         g = w[_SCRATCH]
                     if flags & 2:
                         h = w[_SCRATCH + 3]
