@@ -1,0 +1,20 @@
+# What the node's code and state take of the heap, and how much of it is free afterwards.
+import gc
+import sys
+
+
+def used():
+    gc.collect()
+    return gc.mem_alloc()
+
+
+before = used()
+import gauge
+
+code = used() - before
+config = gauge.load("config.json")
+before = used()
+node = gauge.Node(config)
+state = used() - before
+modules = [name for name in sys.modules if name.startswith("gauge")]
+print(code, state, node.ledger.used, gc.mem_free(), *modules)
