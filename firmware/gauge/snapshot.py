@@ -33,8 +33,11 @@ _STATE = const(1)
 _RUN = ("state_bytes", "report_s", "save_s")
 
 
-# CPython's flush alone does not reach the disk.
-_fsync = getattr(os, "fsync", None)
+def _sync(file):
+    file.flush()
+    if hasattr(os, "fsync"):
+        # CPython's flush alone does not reach the disk.
+        os.fsync(file.fileno())
 
 
 @micropython.viper
@@ -105,7 +108,7 @@ def describe(node):
 class Store:
     """Where a node's state is saved: the files `prefix`.0 and `prefix`.1, and `prefix`.tmp meanwhile.
 
-    files: what has `open`, `rename` and `remove`; the node's own filesystem where it is not given.
+    files: what has `open`, `sync` (of a file), `rename` and `remove`; the board's own where it is not given.
     To be made when everything that has state is attached to the node.
 
     saves: over the node's life, as far as the files know. failed: since boot. boots: over the node's
@@ -117,6 +120,7 @@ class Store:
         self._node = node
         self._parts = len(node.ledger.entries)
         self._open = files.open if files else open
+        self._sync = files.sync if files else _sync
         self._files = files or os
         self._names = (prefix + ".0", prefix + ".1", prefix + ".tmp")
         self._in_place = not hasattr(self._files, "rename")
@@ -213,9 +217,7 @@ class Store:
         done = False
         try:
             self._stream(file)
-            file.flush()
-            if _fsync:
-                _fsync(file.fileno())
+            self._sync(file)
             done = True
         except OSError:
             pass
