@@ -625,10 +625,12 @@ def feed(a, cells, b: ptr32, n: int):
                 # A hard edge: what is open ends here.
                 cut = 1
                 flags = 3
-            else:
+            elif b[i + 7]:
                 # Known time just began with a true segment that has no tick of its own.
                 flags &= 2
                 w[_P] = b[i + 1] & 255
+            else:
+                flags = 0
         elif ticks or flags & 3:
             if w[_IN_UNKNOWN] and w[_Q + _TAIL] > w[_Q + _DONE]:
                 _resume(a)

@@ -213,8 +213,9 @@ def step(p, b: ptr32, room: int) -> int:
                 if flags == 0:
                     flags = 0 - 1
                 else:
-                    # Known again without a tick of its own: a segment whose time the next one takes.
-                    if flags & 1 and (g != _UNKNOWN or (w[_TICKS] == 0 and w[_RECORDS] == 0)):
+                    # Where segments overlap, known time may begin with one whose ticks the next one takes.
+                    begins = w[_OVERLAP] and w[_KU] == 0 and w[_TICKS] == 0 and w[_RECORDS] == 0
+                    if flags & 1 and (g != _UNKNOWN or begins):
                         g = w[_SCRATCH]
                     if flags & 2:
                         h = w[_SCRATCH + 3]
