@@ -21,12 +21,13 @@ for _r in gauge.selftest.run():
 """
 
 _START = """
-import gc, gauge
+import gc, gauge, gauge.labels, gauge.line, gauge.snapshot
 gc.collect()
 _n = gauge.Node(gauge.load({!r}))
+_o = (gauge.labels.Labels(_n), gauge.snapshot.Store(_n), gauge.line.Line(_n))
 gc.collect()
 print('M', repr((_n.ledger.used, gc.mem_free())))
-del _n
+del _n, _o
 """
 
 
