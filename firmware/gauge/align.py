@@ -451,6 +451,14 @@ def _tidy(a, last: int):
         n += 1
 
 
+@micropython.viper
+def _decide(a, cells):
+    w = ptr32(a)
+    _meet(a, cells, 0)
+    if w[_ROW] > w[_T + _DONE] or w[_COLUMN] > w[_Q + _DONE]:
+        _commit(a, cells)
+
+
 def _force(w, cells, side):
     """Makes room for one more segment on `side`."""
     s = _T + _WORDS * side
@@ -471,7 +479,10 @@ def _force(w, cells, side):
 
 
 def _room(w, cells):
-    """Makes room for the cells of one more row."""
+    """Makes room for the cells of one more row: what is decided gives its cells back, and if that does
+    not suffice, more is decided than is known for sure."""
+    if w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * w[_MASK] + 2:
+        _decide(w, cells)
     while w[_ROWS] > w[_T + _DONE] and w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * w[_MASK] + 2:
         _meet(w, cells, 1)
         _commit(w, cells)
@@ -486,25 +497,28 @@ def advance(a, cells):
     now = w[_NOW]
     rows = w[_ROWS]
     tail = w[_Q + _TAIL]
-    # Where segments overlap, the newest prediction may itself last longer than its part of time.
-    e = _TABLES + (((mask + 1) + ((tail - 1) & mask)) << 2)
-    if tail and (now - w[e + 2]) & _H:
-        now = w[_T + _NEXT]
-        rows = w[_T + _TAIL]
+    edge = w[_Q + _NEXT]
+    e = tail
+    while e > w[_Q + _HEAD]:
+        # Where segments overlap, a prediction may itself last longer than its part of time, and a hard
+        # edge would clip it: the rows that it overlaps wait.
+        e -= 1
+        x = _TABLES + ((mask + 1 + (e & mask)) << 2)
+        if ((now - w[x + 2]) & _H) == 0:
+            break
+        edge = w[x + 1]
+    e = 1
     while rows < w[_T + _TAIL]:
         te = w[_TABLES + ((rows & mask) << 2) + 2]
-        if (now - te) & _H or (w[_Q + _NEXT] - te) & _H:
+        if (now - te) & _H or (edge - te) & _H:
             break
         if w[_USED] + tail - w[_LO] > 2 * mask + 2:
             _room(a, cells)
         _row(a, cells)
         rows += 1
-        now = w[_NOW]
         e = 0
     if e == 0:
-        _meet(a, cells, 0)
-        if w[_ROW] > w[_T + _DONE] or w[_COLUMN] > w[_Q + _DONE]:
-            _commit(a, cells)
+        _decide(a, cells)
     _tidy(a, 0)
 
 
