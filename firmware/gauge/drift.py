@@ -77,134 +77,192 @@ VALUE = const(3)
 
 @micropython.viper
 def feed(a, b: ptr32, entries: int):
-    """Page-Hinkley takes `entries` entries of the join; of values: their losses in word 2."""
+    """Page-Hinkley takes `entries` entries of the join; of values: their losses in word 2.
+
+    A run of equal losses of up to a 256th of the records so far is one step: g moves by the sum of the
+    run's steps, the mean taken as linear over it (within 2^-18 of itself). Runs in which g could turn
+    round, or raise an alarm, are taken record by record.
+    """
     w = ptr32(a)
     source = w[_SOURCE]
+    sides = w[_SIDES]
+    delta = w[_DELTA]
+    top = w[_THRESHOLD]
+    slow = w[_DECAY]
+    if source == FADING or source == WINDOW:
+        slow = 1
     e = 0
     entries *= _ENTRY
     while e < entries:
-        count = b[e + 4]
-        if b[e] == _UNKNOWN:
-            count = 0
+        left = b[e + 4]
+        x = b[e]
+        if x == _UNKNOWN:
+            left = 0
+        count = left
         first = w[_ELAPSED]
         w[_ELAPSED] = (first + b[e + 3]) & _M
         loss = 0
+        if x != b[e + 1] & 255:
+            loss = 1 << w[_BITS]
         if source == VALUE:
             loss = (b[e + 2] << w[_BITS]) // w[_ONE]
-        elif count and b[e] != b[e + 1] & 255:
-            loss = 1 << w[_BITS]
-        k = count
-        while k:
-            k -= 1
+        n = w[_N]
+        mean = w[_MEAN]
+        rest = w[_REST]
+        up = w[_UP]
+        down = w[_DOWN]
+        while left:
             x = loss
-            if source == FADING:
-                d1 = w[_FORGET] >> 15
-                d0 = w[_FORGET] & 0x7FFF
-                s = w[_FADED]
-                h = s >> 15
-                l = s & 0x7FFF
-                c = w[_FADED_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
-                s -= h * d1 + (c >> 15)
-                if loss:
-                    s += w[_ONE]
-                w[_FADED] = s
-                w[_FADED_CARRY] = c & 0x7FFF
-                n = w[_WEIGHT]
-                h = n >> 15
-                l = n & 0x7FFF
-                c = w[_WEIGHT_CARRY] + h * d0 + l * d1 + (l * d0 >> 15)
-                n += w[_ONE] - h * d1 - (c >> 15)
-                w[_WEIGHT] = n
-                w[_WEIGHT_CARRY] = c & 0x7FFF
-                h = w[_SHIFT]
-                while (n >> h) > 0x7FFF:
-                    h += 1
-                w[_SHIFT] = h
-                x = (((s >> h) << 15) // (n >> h)) << (w[_BITS] - 15)
-            elif source == WINDOW:
-                n = w[_AT]
-                h = _RING + n // 30
-                l = n % 30
-                x = w[h] >> l & 1
-                c = 0
-                if loss:
-                    c = 1
-                if c != x:
-                    w[h] ^= 1 << l
-                    w[_INSIDE] += c - x
-                n += 1
-                if n == w[_WINDOW]:
-                    n = 0
-                w[_AT] = n
-                n = w[_LENGTH]
-                if n < w[_WINDOW]:
-                    n += 1
-                    w[_LENGTH] = n
-                x = ((w[_INSIDE] << 15) // n) << (w[_BITS] - 15)
-            n = w[_N]
-            mean = w[_MEAN]
-            r = w[_REST] + x - mean
-            if n < _MANY:
-                n += 1
-                w[_N] = n
-            if r < 0 or r >= n:
-                h = r // n
-                mean += h
-                r -= h * n
-                w[_MEAN] = mean
-            w[_REST] = r
-            x -= mean
-            side = w[_SIDES]
-            way = 0
-            if side & 1:
-                g = w[_UP]
-                if w[_DECAY]:
-                    h = g >> 15
-                    l = g & 0x7FFF
-                    c = w[_UP_CARRY] + h * (w[_DECAY] & 0x7FFF) + l * (w[_DECAY] >> 15)
-                    c += l * (w[_DECAY] & 0x7FFF) >> 15
-                    g -= h * (w[_DECAY] >> 15) + (c >> 15)
-                    w[_UP_CARRY] = c & 0x7FFF
-                g += x - w[_DELTA]
+            k = 1
+            if slow:
+                if source == FADING:
+                    # S and B lose (1 - alpha) of themselves, and what is cut off is carried; then 15 bits
+                    # of S / B.
+                    d = w[_FORGET] >> 15
+                    y = w[_FORGET] & 0x7FFF
+                    x = w[_FADED]
+                    h = x >> 15
+                    lo = x & 0x7FFF
+                    g = w[_FADED_CARRY] + h * y + lo * d + (lo * y >> 15)
+                    w[_FADED_CARRY] = g & 0x7FFF
+                    x -= h * d + (g >> 15)
+                    if loss:
+                        x += w[_ONE]
+                    w[_FADED] = x
+                    r = w[_WEIGHT]
+                    h = r >> 15
+                    lo = r & 0x7FFF
+                    g = w[_WEIGHT_CARRY] + h * y + lo * d + (lo * y >> 15)
+                    w[_WEIGHT_CARRY] = g & 0x7FFF
+                    r += w[_ONE] - h * d - (g >> 15)
+                    w[_WEIGHT] = r
+                    h = w[_SHIFT]
+                    if (r >> h) > 0x7FFF:
+                        while (r >> h) > 0x7FFF:
+                            h += 1
+                        w[_SHIFT] = h
+                    x = (((x >> h) << 15) // (r >> h)) << (w[_BITS] - 15)
+                elif source == WINDOW:
+                    r = w[_AT]
+                    h = _RING + r // 30
+                    lo = r % 30
+                    d = w[h] >> lo & 1
+                    r += 1
+                    if r == w[_WINDOW]:
+                        r = 0
+                    w[_AT] = r
+                    r = w[_LENGTH]
+                    if r < w[_WINDOW]:
+                        r += 1
+                        w[_LENGTH] = r
+                    x = w[_INSIDE]
+                    if loss:
+                        if d == 0:
+                            w[h] = w[h] | 1 << lo
+                            x += 1
+                    elif d:
+                        w[h] = w[h] ^ 1 << lo
+                        x -= 1
+                    w[_INSIDE] = x
+                    x = ((x << 15) // r) << (w[_BITS] - 15)
+                # a g, what is cut off carried.
+                d = w[_DECAY] >> 15
+                y = w[_DECAY] & 0x7FFF
+                h = up >> 15
+                lo = up & 0x7FFF
+                g = w[_UP_CARRY] + h * y + lo * d + (lo * y >> 15)
+                w[_UP_CARRY] = g & 0x7FFF
+                up -= h * d + (g >> 15)
+                h = down >> 15
+                lo = down & 0x7FFF
+                g = w[_DOWN_CARRY] + h * y + lo * d + (lo * y >> 15)
+                w[_DOWN_CARRY] = g & 0x7FFF
+                down -= h * d + (g >> 15)
+            else:
+                # Where g is 0 and stays there, nothing but the mean moves.
+                if loss or up or sides & 2:
+                    k = n >> 8
+                else:
+                    k = left
+                if k > left:
+                    k = left
+                if k > 512:
+                    k = 512
+                elif k == 0:
+                    k = 1
+            while k:
+                y = mean
+                r = rest + (x - mean) * k
+                n += k
+                if n > _MANY:
+                    n = _MANY
+                if r < 0 or r >= n:
+                    h = r // n
+                    y += h
+                    r -= h * n
+                # The sum of k means from `mean` to `y`, without the first.
+                d = mean * k
+                if y != mean:
+                    d += (y - mean) * (k + 1) >> 1
+                d = x * k - d
+                h = delta * k
+                g = up + d - h
                 if g < 0:
                     g = 0
-                w[_UP] = g
-                if g > w[_THRESHOLD]:
+                lo = 0
+                if sides & 2:
+                    lo = down - d - h
+                    if lo < 0:
+                        lo = 0
+                way = 0
+                if g > top and sides & 1:
                     way = 1
-            if side & 2:
-                g = w[_DOWN]
-                if w[_DECAY]:
-                    h = g >> 15
-                    l = g & 0x7FFF
-                    c = w[_DOWN_CARRY] + h * (w[_DECAY] & 0x7FFF) + l * (w[_DECAY] >> 15)
-                    c += l * (w[_DECAY] & 0x7FFF) >> 15
-                    g -= h * (w[_DECAY] >> 15) + (c >> 15)
-                    w[_DOWN_CARRY] = c & 0x7FFF
-                g -= x + w[_DELTA]
-                if g < 0:
-                    g = 0
-                w[_DOWN] = g
-                if way == 0 and g > w[_THRESHOLD]:
+                elif lo > top:
                     way = 2
-            if way and n >= w[_WARMUP]:
-                g = w[_UP]
-                if way == 2:
-                    g = w[_DOWN]
-                _alarm(a, way, g, count - 1 - k, first)
-                w[_UP] = 0
-                w[_UP_CARRY] = 0
-                w[_DOWN] = 0
-                w[_DOWN_CARRY] = 0
+                if k > 1:
+                    h = x - mean
+                    d = x - y
+                    if (h - delta) ^ (d - delta) < 0:
+                        way = 3
+                    elif sides & 2 and (h + delta) ^ (d + delta) < 0:
+                        way = 3
+                    if way:
+                        n -= k
+                        k = 1
+                        continue
+                left -= k
+                k = 0
+                mean = y
+                rest = r
+                up = g
+                down = lo
+                if way and n >= w[_WARMUP]:
+                    if way == 2:
+                        g = lo
+                    _alarm(a, way, g, count - 1 - left, first)
+                    w[_UP_CARRY] = 0
+                    w[_DOWN_CARRY] = 0
+                    n = 0
+                    mean = 0
+                    rest = 0
+                    up = 0
+                    down = 0
+        w[_N] = n
+        w[_MEAN] = mean
+        w[_REST] = rest
+        w[_UP] = up
+        w[_DOWN] = down
         n = w[_COUNT] + count
         w[_COUNT] = n & _M
-        w[_COUNT + 1] += n >> 30
+        if n > _M:
+            w[_COUNT + 1] = w[_COUNT + 1] + 1
         e += _ENTRY
 
 
 @micropython.viper
 def _alarm(w: ptr32, way: int, value: int, k: int, first: int):
     # Record k of the entry that began `first` ticks into the stream raised it.
-    w[ALARMS] += 1
+    w[ALARMS] = w[ALARMS] + 1
     w[_WAITING] = way
     w[_WAY] = way
     n = w[_COUNT] + k
@@ -212,85 +270,101 @@ def _alarm(w: ptr32, way: int, value: int, k: int, first: int):
     w[_RECORD + 1] = w[_COUNT + 1] + (n >> 30)
     w[_TICKS] = (first + k * w[_SLICE]) & _M
     w[_VALUE] = value
-    w[_N] = 0
-    w[_MEAN] = 0
-    w[_REST] = 0
 
 
 @micropython.viper
 def feed_ddm(a, b: ptr32, entries: int):
-    """DDM takes `entries` entries of the join."""
+    """DDM takes `entries` entries of the join.
+
+    While there are no losses p + s falls, so that of such a run only the last record matters.
+    """
     w = ptr32(a)
+    warmup = w[_WARMUP]
     e = 0
     entries *= _ENTRY
     while e < entries:
-        count = b[e + 4]
+        k = b[e + 4]
         if b[e] == _UNKNOWN:
-            count = 0
+            k = 0
+        count = k
         first = w[_ELAPSED]
         w[_ELAPSED] = (first + b[e + 3]) & _M
         x = 0
-        if count and b[e] != b[e + 1] & 255:
+        if b[e] != b[e + 1] & 255:
             x = 0x100000
-        k = count
+        n = w[_N]
+        p = w[_MEAN]
+        r = w[_REST]
         while k:
-            k -= 1
-            n = w[_N]
-            p = w[_MEAN]
-            r = w[_REST] + x - p
-            if n < _MANY:
-                n += 1
-                w[_N] = n
+            h = 1
+            if x == 0:
+                h = k
+                if h > 512:
+                    h = 512
+            k -= h
+            r += x - p * h
+            n += h
+            if n > _MANY:
+                n = _MANY
             if r < 0 or r >= n:
                 h = r // n
                 p += h
                 r -= h * n
-                w[_MEAN] = p
-            w[_REST] = r
-            if n > w[_WARMUP]:
-                # v = s^2 = p (1 - p) / n with 40 fraction bits, or with 30 where that would not fit.
-                h = p >> 5
-                v = h * (0x8000 - h)
-                narrow = 0
-                if n >= 0x10000:
-                    v = (v // (n >> 8)) << 2
+            if n <= warmup:
+                continue
+            # v = s^2 = p (1 - p) / n with 40 fraction bits, or with 30 where that would not fit.
+            h = p >> 5
+            v = h * (0x8000 - h)
+            narrow = 0
+            if n >= 0x10000:
+                v = (v // (n >> 8)) << 2
+            else:
+                v //= n
+                if v < 0x100000:
+                    v <<= 10
                 else:
-                    v //= n
-                    if v < 0x100000:
-                        v <<= 10
-                    else:
-                        narrow = 5
-                d = w[_BEST] - p
-                if d > 0:
-                    h = d >> narrow
-                    if h > 0x7FFF or v < h * h:
-                        # A new best level. Its root: Newton from above falls until it is the floor.
-                        h = w[_ROOT] >> narrow
-                        h += (h >> 3) + 2
-                        if h * h <= v or h > 0x8000:
-                            h = 0x8000
+                    narrow = 5
+            d = w[_BEST] - p
+            if d > 0:
+                h = d >> narrow
+                if h > 0x7FFF or v < h * h:
+                    # A new best level. Its root: Newton from above falls until it is the floor.
+                    h = w[_ROOT] >> narrow
+                    h += (h >> 3) + 2
+                    if h > 0x7FFF or h * h <= v:
+                        h = 0x8000
+                    if v:
                         d = (h + v // h) >> 1
                         while d < h:
                             h = d
                             d = (h + v // h) >> 1
-                        h <<= narrow
-                        w[_ROOT] = h
-                        w[_BEST_P] = p
-                        w[_BEST] = p + h
-                        w[_LIMIT] = p + (h >> 8) * w[_LEVEL] + ((h & 255) * w[_LEVEL] >> 8)
-                # p + s > limit, without the root.
-                d = w[_LIMIT] - p
-                h = d >> narrow
-                if d < 0 or (h < 0x8000 and v > h * h):
-                    d = p - w[_BEST_P]
-                    if d < 0:
-                        d = 0
-                    _alarm(a, 1, d, count - 1 - k, first)
-                    w[_BEST] = _NEVER
-                    w[_LIMIT] = _NEVER
+                    else:
+                        h = 0
+                    h <<= narrow
+                    w[_ROOT] = h
+                    w[_BEST_P] = p
+                    w[_BEST] = p + h
+                    w[_LIMIT] = p + (h >> 8) * w[_LEVEL] + ((h & 255) * w[_LEVEL] >> 8)
+            # p + s > limit, without the root.
+            d = w[_LIMIT] - p
+            h = d >> narrow
+            if d < 0 or (h < 0x8000 and v > h * h):
+                d = p - w[_BEST_P]
+                if d < 0:
+                    d = 0
+                _alarm(a, 1, d, count - 1 - k, first)
+                n = 0
+                p = 0
+                r = 0
+                w[_BEST] = _NEVER
+                w[_LIMIT] = _NEVER
+        w[_N] = n
+        w[_MEAN] = p
+        w[_REST] = r
         n = w[_COUNT] + count
         w[_COUNT] = n & _M
-        w[_COUNT + 1] += n >> 30
+        if n > _M:
+            w[_COUNT + 1] = w[_COUNT + 1] + 1
         e += _ENTRY
 
 
@@ -312,6 +386,15 @@ class _Detector:
         for i in range(ALARMS, _N):
             self.w[i] = 0
         self.restart()
+
+    def figures(self, out):
+        """Into `out`, two limbs each: alarms; direction and record of the last one."""
+        w = self.w
+        out[0] = w[ALARMS]
+        out[2] = w[_WAY]
+        out[4] = w[_RECORD]
+        out[5] = w[_RECORD + 1]
+        out[1] = out[3] = 0
 
     def raw(self):
         w = self.w
@@ -351,8 +434,8 @@ class PageHinkley(_Detector):
         w[_BITS] = bits
         w[_SLICE] = ticks
         w[_WARMUP] = warmup
-        w[_DELTA] = (delta << bits) // 1000000
-        w[_THRESHOLD] = (threshold << bits) // 1000000
+        w[_DELTA] = ((delta << bits) + 500000) // 1000000
+        w[_THRESHOLD] = ((threshold << bits) + 500000) // 1000000
         w[_DECAY] = fading
         w[_SIDES] = sides
         w[_SOURCE] = source

@@ -209,10 +209,10 @@ def test_a_smoothed_signal_delays_the_alarm_but_raises_it():
 def test_fewer_buckets_forget_the_past_and_miss_a_small_change():
     rng = np.random.default_rng(4)
     losses = np.concatenate([rng.random(10000) < 0.2, rng.random(10000) < 0.24]).astype(float)
-    large, small = ADWIN(rows=10), ADWIN(rows=4)
+    large, small = ADWIN(), ADWIN(rows=3)
     assert any(a.index > 10000 for a in large.update(losses))
     assert small.update(losses) == []
-    assert small.width <= 4 * 5 * 15
+    assert small.width <= 8 * 5 * 7
 
 
 @pytest.mark.parametrize(

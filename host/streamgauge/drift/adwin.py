@@ -56,7 +56,7 @@ class ADWIN(Detector):
     # Few records are tested, and a row's tests are a few numpy calls a block.
     _last_block = 1 << 17
 
-    def __init__(self, confidence: float = 0.002, rows: int = 10, per_row: int = 5, grain: int = 4) -> None:
+    def __init__(self, confidence: float = 0.002, rows: int = 9, per_row: int = 5, grain: int = 8) -> None:
         if not 0.0 < confidence < 1.0:
             raise InputError(f"confidence is {confidence!r} (expected between 0 and 1)")
         if not 2 <= rows <= 24:

@@ -1,0 +1,87 @@
+"""What fades with every record shares a clock: the weight of a record grows, the sums stay as they are.
+
+Instead of shrinking every sum by alpha at every record, the weight of a record grows by 1 / alpha from
+record to record, and a sum is divided by the present weight when it is read. Records come in blocks of T (a
+power of two up to 16 with alpha^-T <= 2). Record j of a block weighs m alpha^-j; the sums of these factors
+are in a table, so that a run of equal records inside a block is one product. After a block m grows by
+alpha^-T; at 2^30 it is halved, and every sum with it. m has 30 bits and carries what is cut off.
+
+A clock in a state array: the words below, then 17 words of the table.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+GROWTH = const(0)  # alpha^-T - 1, 30 bits
+BLOCK = const(1)  # T
+SHIFT = const(2)  # of a run: m times its factors is shifted right so far, less 30
+WEIGHT = const(3)  # m
+CARRY = const(4)
+PLACE = const(5)  # records of the block so far
+TABLE = const(6)
+WORDS = const(23)
+_FIRST = const(0x20000000)
+
+
+@micropython.viper
+def turn(w: ptr32, weight: int) -> int:
+    """A block is over: m, at `weight` with its carry and place behind it, grows. Whether it was halved."""
+    w[weight + 2] = 0
+    d1 = w[GROWTH] >> 15
+    d0 = w[GROWTH] & 0x7FFF
+    m = w[weight]
+    h = m >> 15
+    lo = m & 0x7FFF
+    c = w[weight + 1] + h * d0 + lo * d1 + (lo * d0 >> 15)
+    m += h * d1 + (c >> 15)
+    c &= 0x7FFF
+    halved = 0
+    if m >= int(0x40000000):
+        c = (c | (m & 1) << 15) >> 1
+        m >>= 1
+        halved = 1
+    w[weight] = m
+    w[weight + 1] = c
+    return halved
+
+
+def setup(w, decay, room=0):
+    """Writes the clock of alpha = 1 - decay / 2^30 into the first words of `w`; decay from 2^10 to 2^29.
+
+    A faded sum of ones stays below 2^(30 - room).
+    """
+    # Whole numbers: boards' floats have 24 bits.
+    alpha = (1 << 30) - decay
+    factors = [1 << 60]
+    while len(factors) <= 16:
+        factors.append((factors[-1] << 30) // alpha)
+    size = 16
+    bits = 25
+    while factors[size] > 2 << 60:
+        size >>= 1
+        bits += 1
+    shift = 1
+    while decay << shift < 2 << 30:
+        shift += 1
+    for j in range(size + 1):
+        w[TABLE + j] = (sum(factors[:j]) + (1 << 59 - bits)) >> 60 - bits
+    w[GROWTH] = min((factors[size] - (1 << 60) + (1 << 29)) >> 30, (1 << 30) - 1)
+    w[BLOCK] = size
+    w[SHIFT] = bits + shift + room - 30
+    w[WEIGHT] = _FIRST
+
+
+def present(w, weight=WEIGHT):
+    """The weight of the newest record, a whole number of 2^-20 of what one adds to a sum."""
+    j = w[weight + 2]
+    last = w[TABLE + j] - w[TABLE + j - 1] if j else w[TABLE + w[BLOCK]] - w[TABLE + w[BLOCK] - 1]
+    m = w[weight]
+    if not j:
+        # The block is over and m has grown by alpha^-T already.
+        m = (m << 30) // ((1 << 30) + w[GROWTH])
+    return (m * last << 20) >> w[SHIFT] + 30
