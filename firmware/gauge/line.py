@@ -8,14 +8,21 @@ do, a line allocates nothing.
 """
 
 import gc
+import sys
 from array import array
+
+if sys.implementation.name == "micropython":
+    from micropython import const
+else:
+    from gauge._cpython import const
 
 from gauge import join
 from gauge.node import free
 from gauge.text import Text, encode
 
-# What fits beside names, alarms and the row of the confusion matrix: 75 numbers, few of them long.
-_ROOM = 640
+# Bytes of the longest line, and what its end takes. A field that does not fit is left out.
+_ROOM = const(1024)
+_CLOSE = const(10)
 _DETECTORS = ("page_hinkley", "ddm", "adwin")
 _heap = hasattr(gc, "mem_free")
 
@@ -30,8 +37,8 @@ class Line:
         self._node = node
         self._names = node.labels.names if node.labels else [encode(x) for x in node.config["labels"]]
         self._figures = array("i", bytes(4 * 32))
-        longest = max(len(name) for name in self._names)
-        self._text = Text(_ROOM + longest + 11 * len(self._names))
+        self._text = Text(_ROOM)
+        self._at = 0
         self._alarms = [(b"d." + encode(name), node.parts[name]) for name in _DETECTORS if name in node.parts]
         self.lines = 0
 
@@ -43,12 +50,15 @@ class Line:
         self._estimator_keys(node.parts, self.lines % len(self._names))
         self._alarm_keys()
         self._life_keys(node)
+        if node.parts["align"]:
+            self._row(node.parts["align"], self.lines % len(self._names))
         free(node)
         self.lines += 1
         self._text.close()
         self._text.send(stream)
 
     def _key(self, name):
+        self._at = self._text.n
         self._text.bytes(name)
         self._text.byte(61)
 
@@ -64,8 +74,12 @@ class Line:
             i += 1
 
     def _end(self):
-        # The comma behind the last value.
-        self._text.buffer[self._text.n - 1] = 32
+        text = self._text
+        if text.n > _ROOM - _CLOSE:
+            text.n = self._at
+        else:
+            # In place of the comma behind the last value.
+            text.buffer[text.n - 1] = 32
 
     def _one(self, name, x):
         self._key(name)
@@ -124,7 +138,6 @@ class Line:
             self._values(5, 6)
             self._values(11, 16)
             self._end()
-            self._row(part, label)
 
     def _row(self, part, label):
         self._key(b"c")

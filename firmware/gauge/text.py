@@ -68,8 +68,7 @@ def _decimal(b: ptr8, n: int, low: int, high: int) -> int:
 
 
 class Text:
-    """room: bytes of the longest line. What does not fit is cut off, and the line then ends without a
-    checksum that fits."""
+    """room: bytes of the longest line. What does not fit is cut off, and then no checksum follows."""
 
     def __init__(self, room):
         self.buffer = bytearray(room)
@@ -103,6 +102,9 @@ class Text:
             high = -high
         if self.n + _DIGITS <= len(self.buffer):
             self.n = _decimal(self.buffer, self.n, low, high)
+        else:
+            # Nothing that follows may make a whole line of it.
+            self.n = len(self.buffer)
 
     def hex(self, low, high):
         """32 bits in two halves of 16, as 8 digits."""
