@@ -39,7 +39,7 @@ _STAGES = {
     "updates": "the buffer it is fed from",
     "figures": "telling its figures",
 }
-_LEAST_HEAP = 6 * 1024  # below, MicroPython itself hardly starts
+_LEAST_HEAP = 6 * 1024
 
 
 @dataclass(frozen=True)
@@ -49,20 +49,21 @@ class NodeMemory:
     Attributes
     ----------
     heap : int
-        What it was given. The unix builds keep machine code outside their heap, where boards do not: there
-        the heap was made smaller by it, so that all figures are those of a board.
+        What it was given.
     code : int
-        Modules in the heap and machine code.
+        Modules in the heap, and machine code.
     state : int
         Taken by `Node(...)`: the arrays and the objects around them.
     ledger : int
         Of it the arrays, as the node's ledger books them for 32 bits.
     high_water : int
-        Most that was in use at the moments looked at, garbage not collected yet included, machine code too.
+        Most of the heap that was in use at the moments looked at, garbage not collected yet included.
     allocated_by_updates : int
         Bytes that all updates together asked for.
     machine_code : int
-        Of `code` and `high_water`.
+        Of `code`.
+    beside : int
+        Of the machine code what lies beside the heap: all of it in the unix builds, nothing on a board.
     """
 
     heap: int
@@ -72,6 +73,12 @@ class NodeMemory:
     high_water: int
     allocated_by_updates: int
     machine_code: int
+    beside: int
+
+    @property
+    def with_machine_code(self) -> int:
+        """What a board's heap would have held at high water."""
+        return self.high_water + self.beside
 
 
 @dataclass(frozen=True)
@@ -150,6 +157,7 @@ def run_node(
     built = firmware.build(engine.march)
     machine_code = sum(firmware.machine_code_bytes(built[name]) for name in _resident())
     on_board = engine.name not in ("arm", "x64")
+    beside = 0 if on_board else machine_code
     files = {
         **built,
         PROGRAM + ".mpy": _program(),
@@ -157,14 +165,13 @@ def run_node(
         "plan.json": json.dumps(feed.plan).encode(),
         "feed.bin": feed.data,
     }
-    heap = heap_bytes if on_board else heap_bytes - machine_code
-    if heap < _LEAST_HEAP:
-        raise _too_small(heap_bytes, f"the node's machine code alone takes {machine_code}")
+    if not on_board and heap_bytes < _LEAST_HEAP:
+        raise _too_small(heap_bytes, f"MicroPython itself hardly starts below {_LEAST_HEAP}")
     try:
         output = engine.run(
             f"import {PROGRAM}\n{PROGRAM}.run()\n",
             files,
-            heap_bytes=heap,
+            heap_bytes=heap_bytes,
             timeout=timeout or 120 + len(feed.data) / 2000,
         )
     except EngineOutOfMemory:
@@ -173,7 +180,6 @@ def run_node(
     if "trouble" in answer:
         raise _explain(answer["trouble"], heap_bytes)
     told = answer["memory"]
-    outside = 0 if on_board else machine_code
     return NodeRun(
         engine=engine.name,
         version=engine.version,
@@ -182,12 +188,13 @@ def run_node(
         raw=answer["raw"],
         memory=NodeMemory(
             heap=told["total"] if on_board else heap_bytes,
-            code=told["code"] + outside,
+            code=told["code"] + beside,
             state=told["state"],
             ledger=told["ledger"],
-            high_water=told["peak"] + outside,
+            high_water=told["peak"],
             allocated_by_updates=told["allocated"],
             machine_code=machine_code,
+            beside=beside,
         ),
         updates=feed.updates,
         mode=feed.plan["mode"],

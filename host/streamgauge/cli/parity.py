@@ -34,7 +34,9 @@ def command(**given: Any) -> int:
         print(json.dumps(jsonreport.document(outcome)["parity"], indent=1, allow_nan=False))
     else:
         console = terminal()
-        console.print(f"{source.prediction} against {source.truth} on {engine_text(outcome)}")
-        for line in verdict(outcome):
+        console.print(
+            f"{source.prediction} against {source.truth} on {engine_text(run, profile.name)}", soft_wrap=True
+        )
+        for line in verdict(parity):
             console.print(line)
     return 0 if parity.agrees else 1
