@@ -41,7 +41,7 @@ _PHASE = const(3)  # ticks from there to the start of the next slice
 _TICKS = const(4)  # its length
 _RECORDS = const(5)  # its slices not handed on yet
 _GROUP = const(6)  # that many are handed on together
-_SCRATCH = const(27)  # per side: label, how far the segment overlaps the next one, 0 if it is open
+_SCRATCH = const(27)  # per side: label, how far the segment overlaps the next one, what happens at its end
 _MASK = const(33)  # runs a side - 1
 _KG = const(34)  # labels of the open piece
 _KP = const(35)
@@ -89,6 +89,12 @@ _RAW = const(9)  # end of the held segment where segments may overlap
 
 _OPEN = const(2)
 
+# What happens where a side's label ends; 1 more: its segment does not end there.
+_GOES = const(0)  # it is open and may go on
+_UNTOLD = const(2)  # nobody told yet
+_ENDS = const(4)  # the run leaves the ring
+_LEAVES = const(6)  # the gap before the side's first segment ends
+
 
 @micropython.viper
 def step(p, b: ptr32, room: int) -> int:
@@ -124,8 +130,9 @@ def step(p, b: ptr32, room: int) -> int:
             b[out + 3] = n
             b[out + 4] = w[_RECORDS]
             b[out + 5] = flags | w[_KU]
-            b[out + 6] = w[_SCRATCH + 1]
-            b[out + 7] = w[_SCRATCH + 4]
+            if w[_OVERLAP]:
+                b[out + 6] = w[_SCRATCH + 1]
+                b[out + 7] = w[_SCRATCH + 4]
             out += _ENTRY
             i = _ASSESSED
             if g == _UNKNOWN:
@@ -141,7 +148,7 @@ def step(p, b: ptr32, room: int) -> int:
             if out == room:
                 w[_MORE] = 1
                 break
-        flags = 0
+        flags = 0 - 1
         pos = w[_POS]
         unassessed = 0
         if w[_LOSING]:
@@ -151,28 +158,27 @@ def step(p, b: ptr32, room: int) -> int:
             w[_SCRATCH] = _UNKNOWN
             w[_SCRATCH + 3] = 0
             n = (w[_LOST] - pos) & _M
-            if n == 0 or n >= _H:
+            if n == 0 or n & _H:
                 w[_LOSING] = 0
-                flags = 0 - 1
                 continue
         else:
-            ended = 0
             s = 0
-            while s < 2:
+            while known < 3:
                 if (known >> s) & 1 == 0:
-                    # The side's label from `pos` on and how far it holds.
+                    # The side's label from `pos` on, how far it holds, and what then happens.
+                    known |= 1 << s
                     o = _SIDE + _WORDS * s
                     x = _SCRATCH + 3 * s
-                    w[x + 1] = 0
                     h = w[o + _LABEL]
                     d = w[o + _END]
                     i = w[o + _HEAD]
+                    then = _GOES
                     if w[o + _LEAD]:
                         h = 0
                         if s == 0:
                             h = w[_GAP]
                         d = w[o + _FIRST]
-                        i = 0 - 1
+                        then = _LEAVES
                     elif w[o + _TAIL] > i:
                         i &= w[_MASK]
                         if w[_OVERLAP]:
@@ -180,84 +186,96 @@ def step(p, b: ptr32, room: int) -> int:
                         i = _RING + (((w[_MASK] + 1) * s + i) << 1)
                         h = w[i]
                         d = w[i + 1]
-                    else:
-                        i = 0
-                        if w[o + _STATE] != _OPEN:
-                            # Nothing is known beyond the last closed run.
-                            h = w[_KG + s]
-                            d = pos
-                    w[x] = h & 0xFFFFFF
-                    w[x + 2] = i
+                        then = _ENDS
+                        if h >= _GOES_ON:
+                            h &= 0xFFFFFF
+                            then = _ENDS + 1
+                    elif w[o + _STATE] != _OPEN:
+                        # Nothing is known beyond the last closed run.
+                        h = w[_KG + s]
+                        d = pos
+                        then = _UNTOLD
+                    w[x] = h
                     d = (d - pos) & _M
-                    if d == 0 or d >= _H:
-                        if i:
-                            # Used up: it leaves the ring, and its segment ends here (unless lost).
-                            ended = 1
-                            if d == 0 and h < _GOES_ON:
-                                flags |= 1 << s
-                            if i < 0:
-                                w[o + _LEAD] = 0
-                            else:
-                                w[o + _HEAD] = w[o + _HEAD] + 1
+                    if d & _H:
+                        # It lies in time that was lost.
                         d = 0
-                    else:
-                        known |= 1 << s
+                        then |= 1
+                    w[x + 2] = then
                     if s:
                         left_p = d
                     else:
                         left_t = d
                 s += 1
-            g = w[_KG]
-            h = w[_KP]
-            if ended:
-                if flags == 0:
-                    flags = 0 - 1
-                else:
-                    # Where segments overlap, known time may begin with one whose ticks the next one takes.
-                    begins = w[_OVERLAP] and w[_KU] == 0 and w[_TICKS] == 0 and w[_RECORDS] == 0
-                    if flags & 1 and (g != _UNKNOWN or begins):
-                        g = w[_SCRATCH]
-                    if flags & 2:
-                        h = w[_SCRATCH + 3]
-                continue
             n = left_t
             if left_p < n:
                 n = left_p
-            if n == 0:
-                if w[_FLUSH] == 0:
-                    keep = w[_TICKS]
-                if w[_RECORDS] >= w[_GROUP] or w[_TICKS] > keep or (w[_FLUSH] and w[_RECORDS]):
+        if n:
+            if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
+                if w[_TICKS] or w[_RECORDS]:
+                    flags = 0
+                    g = w[_KG]
+                    h = w[_KP]
                     continue
-                w[_FLUSH] = 0
-                if w[_SCRATCH + 2] == 0 and w[_SCRATCH + 5] == 0 and w[_KU] == 0 and w[_OVERLAP] == 0:
-                    if w[_SIDE + _STATE] == _OPEN and w[_SIDE + _WORDS + _STATE] == _OPEN:
-                        if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
-                            w[_FAST] = 1
-                break
-        if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
-            if w[_TICKS] or w[_RECORDS]:
+                w[_KU] = unassessed
+                w[_KG] = w[_SCRATCH]
+                w[_KP] = w[_SCRATCH + 3]
+            w[_LOSING] = 0
+            w[_POS] = (pos + n) & _M
+            w[_TICKS] = w[_TICKS] + n
+            d = w[_PHASE] - n
+            if d < 0:
+                i = (w[_SLICE] - 1 - d) // w[_SLICE]
+                w[_RECORDS] = w[_RECORDS] + i
+                d += i * w[_SLICE]
+            w[_PHASE] = d
+            if unassessed:
+                continue
+            left_t -= n
+            left_p -= n
+        # What is used up leaves its ring, and its segment ends here.
+        h = 0
+        s = 0
+        while s < 2:
+            d = left_t
+            if s:
+                d = left_p
+            then = w[_SCRATCH + 3 * s + 2]
+            if d == 0 and then >= _ENDS:
+                known &= 2 - s
+                o = _SIDE + _WORDS * s
+                if then >= _LEAVES:
+                    w[o + _LEAD] = 0
+                else:
+                    w[o + _HEAD] = w[o + _HEAD] + 1
+                h |= 4
+                if then & 1 == 0:
+                    h |= 1 << s
+            s += 1
+        if h:
+            if h > 4:
+                flags = h & 3
+                g = w[_KG]
+                # Where segments overlap, known time may begin with one whose ticks the next one takes.
+                if g != _UNKNOWN or (w[_OVERLAP] and w[_KU] == 0 and w[_TICKS] == 0 and w[_RECORDS] == 0):
+                    if h & 1:
+                        g = w[_SCRATCH]
+                h = w[_KP]
+                if flags & 2:
+                    h = w[_SCRATCH + 3]
+        elif n == 0:
+            if w[_FLUSH] == 0:
+                keep = w[_TICKS]
+            if w[_RECORDS] >= w[_GROUP] or w[_TICKS] > keep or (w[_FLUSH] and w[_RECORDS]):
+                flags = 0
                 g = w[_KG]
                 h = w[_KP]
                 continue
-            w[_KU] = unassessed
-            w[_KG] = w[_SCRATCH]
-            w[_KP] = w[_SCRATCH + 3]
-        flags = 0 - 1
-        w[_LOSING] = 0
-        w[_POS] = (pos + n) & _M
-        w[_TICKS] = w[_TICKS] + n
-        left_t -= n
-        left_p -= n
-        if left_t <= 0:
-            known &= 2
-        if left_p <= 0:
-            known &= 1
-        d = w[_PHASE] - n
-        if d < 0:
-            i = (w[_SLICE] - 1 - d) // w[_SLICE]
-            w[_RECORDS] = w[_RECORDS] + i
-            d += i * w[_SLICE]
-        w[_PHASE] = d
+            w[_FLUSH] = 0
+            if w[_SCRATCH + 2] == _GOES and w[_SCRATCH + 5] == _GOES and w[_KU] == 0 and w[_OVERLAP] == 0:
+                if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
+                    w[_FAST] = 1
+            break
     return out // _ENTRY
 
 

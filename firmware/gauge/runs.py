@@ -154,6 +154,10 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
     if n:
         # A run of them lasts no longer than an open run may.
         most = _LONGEST // w[_SLICE]
+    # Up to where the side is known; nothing fits where nothing was heard of or segments may overlap.
+    known = w[o + _END]
+    if w[o + _STATE] == 0 or w[_OVERLAP]:
+        known = 0 - 1
     while True:
         label = i
         k = 1
@@ -179,17 +183,13 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             k = i - k
         start = t
         t = (t + k * w[_SLICE]) & m
+        end = t
         # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
-        if (
-            (label & 255) >= w[_LABELS]
-            or label < 0
-            or start != w[o + _END]
-            or w[o + _STATE] == 0
-            or w[_OVERLAP]
-        ):
-            t = int(_odd(p, side, start, t, label))
+        if start != known or (label & 255) >= w[_LABELS] or label < 0:
+            end = int(_odd(p, side, start, t, label))
             start = w[o + _END]
-        if start != t:
+            known = start
+        if start != end:
             x = label
             if w[o + _STATE] == _OPEN:
                 x = w[o + _LABEL]
@@ -214,9 +214,10 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
                 w[o + _LABEL] = label
                 if x < _GOES_ON:
                     w[o + _START] = start
-            w[o + _END] = t
-            w[o + _LAST] = (t - w[_SLICE]) & m
-            if (t - w[o + _START]) & m > _LONGEST:
+            known = end
+            w[o + _END] = end
+            w[o + _LAST] = (end - w[_SLICE]) & m
+            if (end - w[o + _START]) & m > _LONGEST:
                 _split(p, side)
         if i >= n or w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
             return i
