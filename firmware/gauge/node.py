@@ -35,6 +35,7 @@ _GROUP = const(6)
 _FAST = const(0)
 _MORE = const(41)
 _LABELS = const(39)
+_LOSING = const(43)
 _BAD_LABEL = const(46)
 _WITH = const(61)
 _BIN = const(78)
@@ -280,7 +281,8 @@ class Node:
                     _catch_up(self)
                 return
         take(x, j, 0, j, 1, now & _M)
-        _pump(self)
+        if w[_T + _END] != w[_POS] or w[_LOSING]:
+            _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(self)
@@ -328,7 +330,8 @@ class Node:
                     _catch_up(self)
                 return
         take(x, j, 0, j, 0, now & _M)
-        _pump(self)
+        if w[_Q + _END] != w[_POS] or w[_LOSING]:
+            _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(self)
