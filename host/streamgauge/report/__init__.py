@@ -6,7 +6,7 @@ Colour repeats what signs and numbers say, so plain text loses nothing; what is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 
@@ -19,7 +19,7 @@ from .node import engine_text, memory_section, verdict
 from .prequential import prequential_section
 from .slices import slices_section
 
-__all__ = ["PLAIN_WIDTH", "engine_text", "render", "terminal", "verdict"]
+__all__ = ["PLAIN_WIDTH", "engine_text", "figures", "render", "show", "terminal", "verdict"]
 
 PLAIN_WIDTH = 100  # where output goes into a file or a pipe
 
@@ -44,7 +44,11 @@ def render(outcome: Outcome, console: Console | None = None, *, brief: bool = Fa
         Without the tables by label.
     """
     console = console or terminal()
-    parts = _sections(outcome, console.width, brief)
+    show(_sections(outcome, console.width, brief), console)
+
+
+def show(parts: Iterable[RenderableType], console: Console) -> None:
+    """Print parts of a report; where no terminal is, without blanks at the ends of lines."""
     if console.is_terminal:
         for part in parts:
             console.print(part)
@@ -59,15 +63,20 @@ def render(outcome: Outcome, console: Console | None = None, *, brief: bool = Fa
 
 def _sections(outcome: Outcome, width: int, brief: bool) -> Iterator[RenderableType]:
     yield from heading(outcome, width)
-    yield title("Alignment", "segments in order, SLTSS")
-    yield from alignment_section(outcome, width, brief)
-    yield title("Slices", "every tick in one category, van Kasteren")
-    yield from slices_section(outcome, width, brief)
-    yield title("Prequential error", "tested before its truth is known, Gama")
-    yield from prequential_section(outcome, width)
+    yield from figures(outcome, width, brief)
     if outcome.node is not None:
         yield title("Node memory", engine_text(outcome.node, outcome.profile.name))
         yield from memory_section(outcome.node, width)
     if outcome.parity is not None:
         yield title("Parity", "the node's numbers against the host's and its model's")
         yield from verdict(outcome.parity)
+
+
+def figures(outcome: Outcome, width: int, brief: bool) -> Iterator[RenderableType]:
+    """The sections of figures, without what was assessed and by which node."""
+    yield title("Alignment", "segments in order, SLTSS")
+    yield from alignment_section(outcome, width, brief)
+    yield title("Slices", "every tick in one category, van Kasteren")
+    yield from slices_section(outcome, width, brief)
+    yield title("Prequential error", "tested before its truth is known, Gama")
+    yield from prequential_section(outcome, width)

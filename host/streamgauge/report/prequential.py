@@ -54,8 +54,13 @@ def _records(count: float) -> str:
 
 
 def _course(assessment: Assessment, signs: int) -> Text | None:
-    """The faded error over the recording, a sign for a stretch of records; None where they are too few."""
+    """The faded error over the recording, a sign for a stretch of records.
+
+    None where they are too few, or only the figures are known and not the recording.
+    """
     recording = assessment.recording
+    if not len(recording.truth):
+        return None
     if signs < _LEAST_SPARKS or assessment.prequential.count < 4 * signs:
         return None
     losses = losses_from_pieces(recording.truth, recording.prediction, recording.task.slice_ticks)
