@@ -10,6 +10,7 @@ that cannot be used, told in one sentence on stderr; 70 an error of streamgauge 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import importlib
 import io
 import os
@@ -55,6 +56,17 @@ class Commands(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with the command that was probably meant."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], known, 1)
+            meant = f"Did you mean {near[0]}?" if near else f"Commands are {', '.join(known)}."
+            raise click.UsageError(f"no command is named {args[0]!r}. {meant}", ctx)
+        return super().resolve_command(ctx, args)
+
 
 @click.group(
     cls=Commands,
@@ -86,9 +98,13 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         result = cli.main(args=arguments, prog_name="streamgauge", standalone_mode=False)
         return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return 2
     except click.UsageError as error:
         at = f" Try `{error.ctx.command_path} --help`." if error.ctx else ""
-        return _complain(f"{error.format_message().rstrip('.')}.{at}")
+        text = error.format_message()
+        return _complain(text + ("" if text.endswith((".", "?")) else ".") + at)
     except click.ClickException as error:
         return _complain(error.format_message())
     except click.Abort:

@@ -64,11 +64,17 @@ def command(**given: Any) -> None:
         with engine:
             outcome = Outcome(*named, *assess_on(source.recording, settings, profile, engine))
     if svg is not None:
-        save_picture(outcome, svg, "streamgauge " + " ".join(sys.argv[1:]), brief=brief)
+        save_picture(outcome, svg, _title(svg), brief=brief)
     if as_json:
         print(jsonreport.text(outcome))
     else:
         render(outcome, brief=brief)
+
+
+def _title(svg: str) -> str:
+    """The command line, without what asks for the picture itself."""
+    words = [word for word in sys.argv[1:] if word not in ("--svg", svg, f"--svg={svg}")]
+    return " ".join(["streamgauge", *words])
 
 
 def _engine(node: str | None) -> tuple[Engine | None, tuple[str, ...]]:

@@ -29,7 +29,7 @@ def alignment_section(outcome: Outcome, width: int, brief: bool) -> Iterator[Ren
     yield facts(
         width,
         ("distance", Text(f"{alignment.distance:,.6f}", "bold")),
-        ("segments, true / predicted", f"{alignment.true_segments:,} / {alignment.pred_segments:,}"),
+        ("true / predicted", f"{alignment.true_segments:,} / {alignment.pred_segments:,}"),
         ("unmatched", f"{alignment.unmatched_truth:,} / {alignment.unmatched_prediction:,}"),
         ("forced commits", Text(formats.count(forced), "yellow" if forced else "")),
     )
