@@ -50,10 +50,10 @@ def turn(w: ptr32, weight: int) -> int:
     return halved
 
 
-def setup(w, decay, room=0):
+def setup(w, decay):
     """Writes the clock of alpha = 1 - decay / 2^30 into the first words of `w`; decay from 2^10 to 2^29.
 
-    A faded sum of ones stays below 2^(30 - room).
+    A faded sum of ones stays below 2^30.
     """
     # Whole numbers: boards' floats have 24 bits.
     alpha = (1 << 30) - decay
@@ -72,7 +72,7 @@ def setup(w, decay, room=0):
         w[TABLE + j] = (sum(factors[:j]) + (1 << 59 - bits)) >> 60 - bits
     w[GROWTH] = min((factors[size] - (1 << 60) + (1 << 29)) >> 30, (1 << 30) - 1)
     w[BLOCK] = size
-    w[SHIFT] = bits + shift + room - 30
+    w[SHIFT] = bits + shift - 30
     w[WEIGHT] = _FIRST
 
 

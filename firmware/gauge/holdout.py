@@ -6,7 +6,7 @@ if sys.implementation.name == "micropython":
     import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython, ptr8
+    from gauge._cpython import const, micropython, ptr8, ptr32
 
 _M = const(0x3FFFFFFF)
 
@@ -19,17 +19,29 @@ _HISTORY = const(5)  # records modulo 2^30, correct, the figure given
 
 
 @micropython.viper
-def _correct(truth: ptr8, labels: ptr8, size: int) -> int:
+def _score(w: ptr32, truth: ptr8, labels: ptr8, size: int, records: int, figure: int) -> int:
+    # Here and not in the method: a frame of that many values would be taken from the heap.
     n = 0
     while size:
         size -= 1
         if truth[size] == labels[size]:
             n += 1
+    i = w[_AT]
+    o = _HISTORY + 3 * i
+    w[o] = records
+    w[o + 1] = n
+    w[o + 2] = figure
+    w[_LAST] = records
+    i += 1
+    if i == w[_CAPACITY]:
+        i = 0
+    w[_AT] = i
+    w[_SCORED] = w[_SCORED] + 1
     return n
 
 
 class Holdout:
-    """truth: the set's labels (bytes, or a list of them); every: records between scorings; capacity: scores kept.
+    """truth: the set's labels, bytes or a list; every: records between scorings; capacity: scores kept.
 
     `records` in what follows is the stream's count of records modulo 2^30.
     """
@@ -50,15 +62,7 @@ class Holdout:
         number is wrong. `figure`, a whole number below 2^30, is kept beside it."""
         if len(labels) != len(self.truth):
             return -1
-        n = _correct(self.truth, labels, len(labels))
-        w = self.w
-        i = _HISTORY + 3 * w[_AT]
-        w[i] = w[_LAST] = records & _M
-        w[i + 1] = n
-        w[i + 2] = figure
-        w[_AT] = (w[_AT] + 1) % w[_CAPACITY]
-        w[_SCORED] += 1
-        return n
+        return _score(self.w, self.truth, labels, len(labels), records & _M, figure)
 
     def reset(self):
         w = self.w

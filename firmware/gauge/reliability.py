@@ -90,7 +90,7 @@ def feed(a, b: ptr32, entries: int):
             if column == 0:
                 if right:
                     w[lo + 1] = w[lo + 1] + h
-                w[lo + 2] = w[lo + 2] + (h * sure + 128 >> 8)
+                w[lo + 2] = w[lo + 2] + ((h >> 15) * sure << 7) + ((h & 0x7FFF) * sure + 128 >> 8)
             if j == w[_BLOCK]:
                 h = 0
                 if w[_GROWTH]:
@@ -119,8 +119,7 @@ class Reliability:
         self.w = w = ledger.take("reliability", _ROWS + 4 * bins)
         w[_BINS] = bins
         if decay:
-            # A run's weight times its confidence must stay below 2^30 as well.
-            fade.setup(w, decay, 4)
+            fade.setup(w, decay)
         else:
             w[_BLOCK] = 16
         self.reset()
