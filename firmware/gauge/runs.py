@@ -139,6 +139,19 @@ def _bad_label(w, side, label):
 
 
 @micropython.viper
+def _address(buffer) -> int:
+    return int(ptr8(buffer)) & 3
+
+
+try:
+    # A pointer is a number only where kernels are machine code; elsewhere this is no decimal number.
+    _address(b"\xff\xff")
+    _machine_code = 1
+except (ValueError, TypeError):
+    _machine_code = 0
+
+
+@micropython.viper
 def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
     """One label a slice from `labels[i:n]`, the first at `t`, until the ring has no room.
 
@@ -150,8 +163,14 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
     w = ptr32(p)
     o = _SIDE + _WORDS * side
     m = _M
+    words = ptr32(labels)
+    quick = 0
     most = n
     if n:
+        if int(_machine_code):
+            # Words are only to be had where the first label begins one.
+            if int(labels) & 3 == 0:
+                quick = 1
         # A run of them lasts no longer than an open run may.
         most = _LONGEST // w[_SLICE]
     # Up to where the side is known; nothing fits where nothing was heard of or segments may overlap.
@@ -168,16 +187,16 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             if n - i > most:
                 stop = i + most
             i += 1
-            # Four at a time: a comparison costs more than the labels it looks at.
-            while i + 3 < stop:
-                if (
-                    (labels[i] ^ label)
-                    | (labels[i + 1] ^ label)
-                    | (labels[i + 2] ^ label)
-                    | (labels[i + 3] ^ label)
-                ):
-                    break
-                i += 4
+            if quick:
+                # Four at a time, as words.
+                while i & 3 and i < stop and labels[i] == label:
+                    i += 1
+                if i & 3 == 0:
+                    x = label * 0x01010101
+                    while i < stop - 3:
+                        if words[i >> 2] != x:
+                            break
+                        i += 4
             while i < stop and labels[i] == label:
                 i += 1
             k = i - k
