@@ -333,32 +333,33 @@ def _match(a, t: int, q: int):
         if x > w[t + 8]:
             w[t + 8] = x
         x -= big
-        q = t
-        if x < 0:
-            x = 0 - x
-            q = t + 2
-        n = w[q] + x
-        w[q] = n & _M
-        if n > _M:
-            w[q + 1] = w[q + 1] + 1
-        # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
-        p = x & 0x7FFF
-        n = w[t + 4] + p * p
-        x = x >> 15
         if x:
-            g = x * p
-            overlap = n >> 30
-            n = (n & _M) + ((g & 0x3FFF) << 16)
-            overlap += n >> 30
-            x = x * x + (g >> 14)
-            overlap += w[t + 5] + (x & _M)
-            w[t + 5] = overlap & _M
-            w[t + 6] = w[t + 6] + (x >> 30) + (overlap >> 30)
-        elif n > _M:
-            overlap = w[t + 5] + 1
-            w[t + 5] = overlap & _M
-            w[t + 6] = w[t + 6] + (overlap >> 30)
-        w[t + 4] = n & _M
+            q = t
+            if x < 0:
+                x = 0 - x
+                q = t + 2
+            n = w[q] + x
+            w[q] = n & _M
+            if n > _M:
+                w[q + 1] = w[q + 1] + 1
+            # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
+            p = x & 0x7FFF
+            n = w[t + 4] + p * p
+            x = x >> 15
+            if x:
+                g = x * p
+                overlap = n >> 30
+                n = (n & _M) + ((g & 0x3FFF) << 16)
+                overlap += n >> 30
+                x = x * x + (g >> 14)
+                overlap += w[t + 5] + (x & _M)
+                w[t + 5] = overlap & _M
+                w[t + 6] = w[t + 6] + (x >> 30) + (overlap >> 30)
+            elif n > _M:
+                overlap = w[t + 5] + 1
+                w[t + 5] = overlap & _M
+                w[t + 6] = w[t + 6] + (overlap >> 30)
+            w[t + 4] = n & _M
         t += _STAT
         i += 1
 
