@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import random
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +20,12 @@ from typing import Any
 
 from streamgauge import firmware
 from streamgauge.profile import compile_config, load_profile
+from streamgauge.profile_keys import ESTIMATORS
 from streamgauge.task import Task
 
 PATH = Path(__file__).parents[1] / "firmware" / "gauge" / "selftest.py"
 LABELS = 5
+HOLDOUT = 20
 # Long, because a port without a native emitter takes its time for every record of segments of 2^28 ticks.
 SLICE = 16387
 UNKNOWN = 255
@@ -83,31 +86,57 @@ def _segments(node):
         i[side] += 3
 
 
-def raw():
+def _levels(node, side, tell):
+    # Boundaries of two levels: where the labels change, and every third of these.
+    labels = _SAMPLES[side]
+    found = 0
+    for i in range(1, len(labels) + 1):
+        if i == len(labels) or labels[i] != labels[i - 1]:
+            found += 1
+            tell(1, i * _CONFIG["slice"])
+            if i == len(labels) or found % 3 == 0:
+                tell(0, i * _CONFIG["slice"])
+
+
+def raw(config=_CONFIG):
     """The figures of a node that was told all of the inputs."""
-    node = Node(_CONFIG)
+    node = Node(config)
+    _segments(node)
+    node.finish()
     t = 0x3FFF0000
     for i in range(len(_SAMPLES[0])):
-        node.predict(t, _SAMPLES[1][i])
+        node.predict_b(t, _BATCHES[1][i] if _BATCHES[1][i] < 5 else 0)
+        node.predict_with(t, _SAMPLES[1][i], (i * 37) & 255)
         node.truth(t, _SAMPLES[0][i])
-        t = (t + _CONFIG["slice"]) & 0x3FFFFFFF
+        t = (t + config["slice"]) & 0x3FFFFFFF
     node.finish()
+    if "holdout" in node.parts:
+        node.holdout(bytes([i % 5 for i in range(20)]))
+    if "hierarchy" in node.parts:
+        _levels(node, 0, node.truth_level)
+        _levels(node, 1, node.predict_level)
+        node.levels_end(len(_SAMPLES[0]) * config["slice"])
     node.predict_batch(t, _BATCHES[1])
     node.truth_batch(t, _BATCHES[0])
     node.finish()
-    _segments(node)
-    node.finish()
-    for x in _SAMPLES[0]:
-        node.loss(x)
+    if node.parts["loss"]:
+        for x in _SAMPLES[0]:
+            node.loss(x)
     return node.raw()
 
 
-def run():
-    """For each part of the node: its name, the numbers compared, how many differ, and of the first
-    that does its place, what was expected and what came (or None)."""
-    figures = raw()
+def run(config=_CONFIG):
+    """For each part that a node of this config has: its name, the numbers compared, how many differ,
+    and of the first that does its place, what was expected and what came (or None)."""
+    chosen = dict(_CONFIG)
+    chosen["estimators"] = [name for name in _CONFIG["estimators"] if name in config["estimators"]]
+    if not config.get("loss_max"):
+        chosen["loss_max"] = 0
+    figures = raw(chosen)
     results = []
     for part in sorted(_EXPECTED):
+        if part not in figures and part in _CONFIG["estimators"] + ["loss"]:
+            continue
         expected = [int(text) for text in _EXPECTED[part].split()]
         got = _numbers(figures.get(part, ()), [])
         different = abs(len(expected) - len(got))
@@ -133,10 +162,27 @@ def config() -> dict[str, Any]:
             "capacity.window": 50,
             "prequential.alpha": 0.97,
             "prequential.loss_max": 255,
+            "estimators.on": list(ESTIMATORS),
+            "page_hinkley.threshold": 3.0,
+            "page_hinkley.direction": "both",
+            "ddm.level": 2.0,
+            "ddm.warmup": 30,
+            "adwin.rows": 6,
+            "adwin.per_row": 4,
+            "compare.window": 60,
+            "compare.alpha": 0.98,
+            "forgetting.alpha": 0.99,
+            "reliability.alpha": 0.99,
+            "hierarchy.levels_truth": 2,
+            "hierarchy.levels_prediction": 2,
+            "hierarchy.window": 7,
+            "holdout.size": HOLDOUT,
+            "holdout.every": 10,
+            "holdout.capacity": 2,
         }
     )
     task = Task(("NULL", *"abcd"), None, slice_ticks=SLICE)
-    return compile_config(profile, task)
+    return compile_config(profile, task, holdout=bytes(i // 3 % LABELS for i in range(HOLDOUT)))
 
 
 def inputs() -> tuple[list[bytes], list[bytes], list[bytes]]:
@@ -188,7 +234,13 @@ def text() -> str:
     expected = "".join(
         f'    "{part}": {_wrapped(list(map(str, model._numbers(raw[part], []))))},\n' for part in sorted(raw)
     )
-    return TEMPLATE.format(**parts, expected=expected)
+    return _formatted(TEMPLATE.format(**parts, expected=expected))
+
+
+def _formatted(source: str) -> str:
+    """Return the text as the project's formatter has it."""
+    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PATH), "-"]
+    return subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
 
 
 def _module(source: str) -> ModuleType:
@@ -208,6 +260,8 @@ def _dict(values: dict[str, Any]) -> str:
 def _literal(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_literal, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_quoted(key)}: {_literal(item)}" for key, item in value.items()) + "}"
     return _quoted(value) if isinstance(value, str) else repr(value)
 
 

@@ -20,7 +20,49 @@ _CONFIG = {
     "alpha_q30": 32212255,
     "delta_ppm": 50000,
     "loss_max": 255,
-    "estimators": ["align", "slices", "prequential"],
+    "estimators": [
+        "align",
+        "slices",
+        "prequential",
+        "page_hinkley",
+        "ddm",
+        "adwin",
+        "compare",
+        "forgetting",
+        "reliability",
+        "holdout",
+        "hierarchy",
+    ],
+    "group": 16,
+    "options": {
+        "page_hinkley": {
+            "delta": 50000,
+            "threshold": 3000000,
+            "fading": 0,
+            "sides": 3,
+            "warmup": 30,
+            "source": 0,
+            "memory": 0,
+            "ticks": 16387,
+        },
+        "ddm": {"level": 512, "warmup": 30, "ticks": 16387},
+        "adwin": {"confidence": 2000, "rows": 6, "per_row": 4, "grain": 4, "ticks": 16387},
+        "compare": {"window": 60, "decay": 21474836},
+        "forgetting": {"labels": 5, "decay": 10737418},
+        "reliability": {"bins": 16, "decay": 10737418},
+        "hierarchy": {
+            "levels_truth": 2,
+            "levels_prediction": 2,
+            "window_frames": 7,
+            "frame_ticks": 16387,
+            "boundaries": 64,
+        },
+        "holdout": {
+            "truth": [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 0, 0, 0, 1, 1],
+            "every": 10,
+            "capacity": 2,
+        },
+    },
 }
 
 # One label a slice, for the one-sample entries and then for the batch entries: truth, prediction.
@@ -76,6 +118,7 @@ _SEGMENTS = (
 
 # What `Node.raw()` holds afterwards, part by part, keys in order of the alphabet.
 _EXPECTED = {
+    "adwin": "6 2 38250 80 11 48 34 38151 1 1 1 2 1 2 2 0 2 4 2 1 3 6 625238673 176 28",
     "align": (
         "9 3 5 9 12 0 8 0 0 1 0 0 11 0 0 0 1 0 13 0 1 0 0 0 10 7 0 2079025764 34 0 0 0 0 0 104 51 0 "
         "0 4 5 5 42 445724227 67375056107782799 3 181403648 42 1639048993 75611557455601355 879155 "
@@ -83,10 +126,32 @@ _EXPECTED = {
         "13063313501123855 -114294784 16387 42 65259519 2169624532762053 0 39845888 42 445576744 "
         "67375023078129212 3 181403648 55 51 2"
     ),
+    "compare": (
+        "12672477 233727813 2 29589 78584241 299639577 38250 5 35660 8 7756529204505 1 39 2 29589 60"
+    ),
     "counters": "0 0 0 0 0 0",
+    "ddm": "2 238295 20 1 242481 235485 38250 27157 4186 11092 445007003 332",
+    "forgetting": (
+        "44625121 1550778 4500852 1268392 0 15598934 27972909 0 0 2030758 1915184 0 113106800 0 "
+        "12134897 831633 1255708 715253 22133703 1027052 6743978 3165037 5829246 4452927 45696943 "
+        "38250 8 3319331247691"
+    ),
+    "hierarchy": (
+        "80 0 0 0 0 0 79 1975 3092 52375722 67 1163 1930 40406418 80 1975 2976 54888967 61 1200 1912 39651621"
+    ),
+    "holdout": "38164 4 0 1 20",
     "join": "626795438 0 131096",
     "loss": "32212255 16 22453807 255 90 0 1220 50 1124",
-    "prequential": "32212255 24 265705666 38250 2514 8 50 34",
+    "page_hinkley": "7 20 1 120889 173318 38250 38128 121 624861772 2752424 3329091",
+    "prequential": "32212255 24 128367432 38250 2514 8 50 11",
+    "reliability": (
+        "2359301636096 127816 454148 782381 944452 1638666 1638418 2532680 1701699 2178269 3064054 "
+        "3030285 4041245 2589664 5421195 3390658 5310192 243466123 4844236 5007239 4317495 5826369 "
+        "4766305 6234288 3630292 4100271 5160512 4617576 5622601 3314770 6425120 3741416 5481489 "
+        "38250 194998842 1849527 3738848 4317495 5826369 4051052 6234288 2171010 3180712 3853294 "
+        "3688729 4302180 2376540 6425120 2295691 4225781 8 3319331247691 8865919 0 0 0 0 0 0 0 "
+        "2097152 0 2118335 0 2139733 0 0 2161346"
+    ),
     "slices": (
         "0 0 0 0 16387 0 190690 0 19506 0 0 16387 0 16387 0 0 0 0 0 0 0 0 32774 96 0 0 32843 98322 "
         "56873 131096 0 49161 49161 65617 155195 1151972 659843 139105822 238410182 206260471 0 "
@@ -128,31 +193,57 @@ def _segments(node):
         i[side] += 3
 
 
-def raw():
+def _levels(node, side, tell):
+    # Boundaries of two levels: where the labels change, and every third of these.
+    labels = _SAMPLES[side]
+    found = 0
+    for i in range(1, len(labels) + 1):
+        if i == len(labels) or labels[i] != labels[i - 1]:
+            found += 1
+            tell(1, i * _CONFIG["slice"])
+            if i == len(labels) or found % 3 == 0:
+                tell(0, i * _CONFIG["slice"])
+
+
+def raw(config=_CONFIG):
     """The figures of a node that was told all of the inputs."""
-    node = Node(_CONFIG)
+    node = Node(config)
+    _segments(node)
+    node.finish()
     t = 0x3FFF0000
     for i in range(len(_SAMPLES[0])):
-        node.predict(t, _SAMPLES[1][i])
+        node.predict_b(t, _BATCHES[1][i] if _BATCHES[1][i] < 5 else 0)
+        node.predict_with(t, _SAMPLES[1][i], (i * 37) & 255)
         node.truth(t, _SAMPLES[0][i])
-        t = (t + _CONFIG["slice"]) & 0x3FFFFFFF
+        t = (t + config["slice"]) & 0x3FFFFFFF
     node.finish()
+    if "holdout" in node.parts:
+        node.holdout(bytes([i % 5 for i in range(20)]))
+    if "hierarchy" in node.parts:
+        _levels(node, 0, node.truth_level)
+        _levels(node, 1, node.predict_level)
+        node.levels_end(len(_SAMPLES[0]) * config["slice"])
     node.predict_batch(t, _BATCHES[1])
     node.truth_batch(t, _BATCHES[0])
     node.finish()
-    _segments(node)
-    node.finish()
-    for x in _SAMPLES[0]:
-        node.loss(x)
+    if node.parts["loss"]:
+        for x in _SAMPLES[0]:
+            node.loss(x)
     return node.raw()
 
 
-def run():
-    """For each part of the node: its name, the numbers compared, how many differ, and of the first
-    that does its place, what was expected and what came (or None)."""
-    figures = raw()
+def run(config=_CONFIG):
+    """For each part that a node of this config has: its name, the numbers compared, how many differ,
+    and of the first that does its place, what was expected and what came (or None)."""
+    chosen = dict(_CONFIG)
+    chosen["estimators"] = [name for name in _CONFIG["estimators"] if name in config["estimators"]]
+    if not config.get("loss_max"):
+        chosen["loss_max"] = 0
+    figures = raw(chosen)
     results = []
     for part in sorted(_EXPECTED):
+        if part not in figures and part in _CONFIG["estimators"] + ["loss"]:
+            continue
         expected = [int(text) for text in _EXPECTED[part].split()]
         got = _numbers(figures.get(part, ()), [])
         different = abs(len(expected) - len(got))

@@ -20,7 +20,7 @@ _FUNCTION = {32: 47, 64: 104}  # bytes of heap for a function's objects and tabl
 _MODULE = {32: 200, 64: 410}
 _BLOCK = 16  # machine code is rounded up to it: half a block a function, on the average
 
-# The node, its configuration and buffers for lines, messages and saves, besides its arrays: measured likewise.
+# The node, its configuration and buffers for lines, messages and saves, besides its arrays: measured too.
 _OBJECTS = {32: 6144, 64: 9216}
 
 # Loading a module and making the arrays take more for a moment than what stays.

@@ -16,7 +16,7 @@ import gc
 import gauge.selftest
 print('P', repr(gauge.__file__ if hasattr(gauge, '__file__') else ''))
 print('V', repr(gauge.__version__))
-for _r in gauge.selftest.run():
+for _r in gauge.selftest.run(gauge.load({!r})):
     print('R', repr(_r))
 """
 
@@ -76,7 +76,7 @@ def self_test(link: Link, board: Board, config_path: str) -> Verdict:
     """
     link.fresh()
     told: dict[str, list[Any]] = {"P": [], "V": [], "R": [], "M": []}
-    _collect(link.run(_TEST, timeout=120.0), told)
+    _collect(link.run(_TEST.format(config_path), timeout=120.0), told)
     # Frozen into the image, a package has no folder of its own.
     where, expected = str(told["P"][0]), board.package_path("gauge/__init__.mpy")
     if where.lstrip("./") != expected.lstrip("./"):
