@@ -9,6 +9,7 @@ package(
         "compare.py",
         "crc.py",
         "drift.py",
+        "fade.py",
         "forgetting.py",
         "hierarchy.py",
         "holdout.py",
