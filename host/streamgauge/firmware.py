@@ -12,9 +12,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from .places import cache, checkout
 
@@ -127,6 +128,45 @@ def _compile(compiler: str, name: str, text: str, march: str | None, optimisatio
         return target.read_bytes()
 
 
+def loaded_files(modules: Iterable[str] = ()) -> list[str]:
+    """Sources that `import gauge` and the import of further modules of it load.
+
+    Parameters
+    ----------
+    modules : names inside the package, `drift`; what they and the package import at their top level is found
+        from the sources.
+
+    Returns
+    -------
+    list
+        Paths as in `sources`.
+    """
+    texts = sources()
+    found: list[str] = []
+    waiting = [f"{PACKAGE}/{name}.py" for name in ("__init__", *modules)]
+    while waiting:
+        name = waiting.pop(0)
+        if name in found or name not in texts:
+            continue
+        found.append(name)
+        for node in ast.parse(texts[name]).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                inner = node.module.replace(".", "/")
+                waiting.append(f"{inner}.py")
+                waiting += [f"{inner}/{alias.name}.py" for alias in node.names]
+    return found
+
+
+def estimator_modules(config: Mapping[str, Any]) -> list[str]:
+    """Names of the modules that `gauge.Node(config)` imports, besides those that `import gauge` does."""
+    node_model()
+    further = importlib.import_module(f"{PACKAGE}.node")._MORE_PARTS
+    names = [further[name][0] for name in config["estimators"] if name in further]
+    if config.get("loss_max"):
+        names.append("loss")
+    return list(dict.fromkeys(names))
+
+
 def machine_code_bytes(mpy: bytes) -> int:
     """Bytes of heap that a board keeps the machine code of a compiled file in.
 
@@ -145,6 +185,16 @@ def machine_code_bytes(mpy: bytes) -> int:
         raise FirmwareError("A compiled file ends too early.") from None
 
 
+def names_in(mpy: bytes) -> set[str]:
+    """Names that a compiled file brings along; MicroPython keeps each once, whoever else uses it.
+
+    Names that every MicroPython has are not among them.
+    """
+    reader = _MpyReader(mpy)
+    reader.module()
+    return reader.names
+
+
 class _MpyReader:
     """Walks through a .mpy file, which has no table of contents."""
 
@@ -156,6 +206,7 @@ class _MpyReader:
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 4
+        self.names: set[str] = set()
 
     def module(self) -> int:
         if self._data[:2] != b"M\x06":
@@ -164,7 +215,9 @@ class _MpyReader:
         for _ in range(strings):
             size = self._number()
             if not size & 1:  # else the number of a string that every MicroPython has
-                self._at += (size >> 1) + 1
+                end = self._at + (size >> 1)
+                self.names.add(self._data[self._at : end].decode())
+                self._at = end + 1
         for _ in range(objects):
             self._skip_object()
         return self._function()

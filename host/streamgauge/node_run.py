@@ -7,7 +7,6 @@ the heap. `run_model` gives the same figures from the same sources without Micro
 
 from __future__ import annotations
 
-import ast
 import functools
 import json
 from dataclasses import dataclass
@@ -30,6 +29,13 @@ _KEYS = {
     "slices": "the number of labels",
     "prequential": "capacity.window",
     "loss": "capacity.window",
+    "page_hinkley": "capacity.window",
+    "adwin": "adwin.rows or adwin.per_row",
+    "compare": "compare.window",
+    "forgetting": "the number of labels",
+    "reliability": "reliability.bins",
+    "holdout": "holdout.size or holdout.capacity",
+    "hierarchy": "hierarchy.boundaries",
 }
 _STAGES = {
     "driver": "the program that feeds it",
@@ -110,8 +116,10 @@ class NodeRun:
     mode: str
 
 
-def prepare(recording: Recording, profile: Profile) -> tuple[dict[str, Any], Feed]:
-    """Return the configuration and the feed of a recording.
+def prepare(
+    recording: Recording, profile: Profile, holdout: bytes | None = None
+) -> tuple[dict[str, Any], Feed]:
+    """Return the configuration and the feed of a recording; `holdout`: labels of a holdout set.
 
     Raises
     ------
@@ -120,7 +128,7 @@ def prepare(recording: Recording, profile: Profile) -> tuple[dict[str, Any], Fee
     """
     check_node_range(recording)
     feed = lay_out(recording, profile["capacity.runs"])
-    return compile_config(profile, recording.task, overlap=feed.overlap), feed
+    return compile_config(profile, recording.task, overlap=feed.overlap, holdout=holdout), feed
 
 
 def run_model(config: dict[str, Any], feed: Feed) -> dict[str, Any]:
@@ -155,7 +163,10 @@ def run_node(
         The engine could not do it.
     """
     built = firmware.build(engine.march)
-    machine_code = sum(firmware.machine_code_bytes(built[name]) for name in _resident())
+    loaded = firmware.loaded_files(firmware.estimator_modules(config))
+    machine_code = sum(
+        firmware.machine_code_bytes(built[name.removesuffix(".py") + ".mpy"]) for name in loaded
+    )
     on_board = engine.name not in ("arm", "x64")
     beside = 0 if on_board else machine_code
     files = {
@@ -178,7 +189,7 @@ def run_node(
         raise _too_small(heap_bytes, "not even the program that feeds the node fits") from None
     answer = _answer(engine, output.stdout)
     if "trouble" in answer:
-        raise _explain(answer["trouble"], heap_bytes)
+        raise _explain(answer["trouble"], config, heap_bytes)
     told = answer["memory"]
     return NodeRun(
         engine=engine.name,
@@ -207,24 +218,6 @@ def _program() -> bytes:
     return firmware.compile_source(path.name, path.read_text(encoding="utf-8"), None)
 
 
-def _resident() -> list[str]:
-    """Return the compiled files that `import gauge` loads: what its modules import at their top level."""
-    sources = firmware.sources()
-    found: list[str] = []
-    waiting = ["gauge/__init__.py"]
-    while waiting:
-        name = waiting.pop()
-        if name in found or name not in sources:
-            continue
-        found.append(name)
-        for node in ast.parse(sources[name]).body:
-            if isinstance(node, ast.ImportFrom) and node.module:
-                inner = node.module.replace(".", "/")
-                waiting.append(f"{inner}.py")
-                waiting += [f"{inner}/{alias.name}.py" for alias in node.names]
-    return [name.removesuffix(".py") + ".mpy" for name in found]
-
-
 def _answer(engine: Engine, stdout: str) -> dict[str, Any]:
     for line in reversed(stdout.splitlines()):
         if line.startswith("{"):
@@ -237,15 +230,20 @@ def _answer(engine: Engine, stdout: str) -> dict[str, Any]:
     raise EngineError(f"The node program on {engine.name} gave no answer, but: {stdout.strip()[-300:]!r}.")
 
 
-def _explain(trouble: dict[str, Any], heap_bytes: int) -> InputError:
+def _explain(trouble: dict[str, Any], config: dict[str, Any], heap_bytes: int) -> InputError:
     """Say what did not fit, and what to lower."""
     if "part" in trouble:
-        part = trouble["part"]
+        part, asked, left = (trouble[key] for key in ("part", "asked", "left"))
+        limit = config["state_bytes"]
+        if limit and trouble["free"] > left:
+            of, more = f"of the profile's heap.state_bytes, {limit}", "raise heap.state_bytes"
+        else:
+            # An array is made from a copy of itself, in one piece.
+            of, more = f"of a heap of {heap_bytes}, for the array and a copy", "give it more with --heap"
         key = _KEYS.get(part)
         return InputError(
-            f"the node's state does not fit: {part} asks for {trouble['asked']} bytes and {trouble['left']} "
-            f"are left (of a heap of {heap_bytes}, or of the profile's heap.state_bytes)",
-            remedy=f"Lower {key}, or give it more with --heap" if key else "Give it more with --heap",
+            f"the node's state does not fit: {part} asks for {asked} bytes and {left} are left ({of})",
+            remedy=f"Lower {key}, or {more}" if key else more.capitalize(),
         )
     what = _STAGES.get(trouble["stage"], trouble["stage"])
     return _too_small(heap_bytes, f"{what} does not fit into the {trouble['free']} that are left")

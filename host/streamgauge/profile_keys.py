@@ -98,6 +98,13 @@ KEYS = (
         "state_bytes",
         default=0,
     ),
+    Key(
+        "code.form",
+        _one_of(
+            ("mpy", "bytecode", "frozen"), "how code comes: machine code, bytecode alone, in the firmware"
+        ),
+        default="mpy",
+    ),
     Key("capacity.labels", _whole(1, 31, "most labels besides NULL a task may have")),
     Key(
         "capacity.runs",
@@ -169,8 +176,9 @@ KEYS = (
     Key("ddm.level", _number(1.01, 7.99, "standard deviations above the best error that alarm"), default=4.0),
     Key("ddm.warmup", _whole(0, 2**20, "records before the first alarm is possible"), default=200),
     Key("adwin.confidence", _number(1e-6, 0.5, "the paper's delta: share of false cuts"), default=0.002),
-    Key("adwin.rows", _whole(1, 13, "rows of buckets; each doubles the longest window"), default=10),
+    Key("adwin.rows", _whole(2, 13, "rows of buckets; each doubles the longest window"), default=10),
     Key("adwin.per_row", _whole(2, 32, "buckets a row"), default=5),
+    Key("adwin.grain", _whole(1, 1024, "records of a bucket in the first row"), default=4),
     Key("compare.window", _whole(1, 2**15 - 1, "records of the window, two bits each"), default=1000),
     Key("compare.alpha", _number(0.5, _SLOWEST, "fading factor a record"), default=0.999),
     Key("forgetting.alpha", _number(0.5, _SLOWEST, "fading factor a record"), default=0.999),

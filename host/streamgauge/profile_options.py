@@ -29,9 +29,9 @@ def check_together(values: Values) -> tuple[str, str] | None:
         return "estimators.restart", f"one of {', '.join(DETECTORS)} was expected in estimators.on"
     if "holdout" in on and "prequential" not in on:
         return "estimators.on", "holdout counts prequential's records, so prequential was expected too"
-    records = values["adwin.per_row"] * (2 ** values["adwin.rows"] - 1)
+    records = values["adwin.grain"] * values["adwin.per_row"] * (2 ** values["adwin.rows"] - 1)
     if records >= _ADWIN_RECORDS:
-        return "adwin.rows", f"per_row * (2^rows - 1) was expected below 2^15, it is {records}"
+        return "adwin.rows", f"grain * per_row * (2^rows - 1) was expected below 2^15, it is {records}"
     if 0 < decay(values["reliability.alpha"]) < _SLOWEST_DECAY:
         return "reliability.alpha", "at most 0.999999, or 1, was expected"
     return None
@@ -83,6 +83,7 @@ def _adwin(values: Values, task: Task) -> dict[str, Any]:
         "confidence": round(values["adwin.confidence"] * 1e6),
         "rows": values["adwin.rows"],
         "per_row": values["adwin.per_row"],
+        "grain": values["adwin.grain"],
         "ticks": task.slice_ticks,
     }
 

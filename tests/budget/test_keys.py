@@ -105,8 +105,8 @@ def test_parts_restart_at_an_alarm_slice_by_slice() -> None:
         ({"reliability.bins": 12}, "reliability.bins is 12 (a power of two from 2 to 64 was expected)"),
         ({"reliability.alpha": 0.9999999}, "reliability.alpha is 0.9999999 (at most 0.999999, or 1, was"),
         (
-            {"adwin.rows": 13},
-            "adwin.rows is 13 (per_row * (2^rows - 1) was expected below 2^15, it is 40955)",
+            {"adwin.rows": 12},
+            "adwin.rows is 12 (grain * per_row * (2^rows - 1) was expected below 2^15, it is 81900)",
         ),
         ({"adwin.buckets": 5}, "adwin.buckets is no key of a memory profile"),
         (

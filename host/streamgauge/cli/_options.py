@@ -182,11 +182,11 @@ def read_profile(given: dict[str, Any], *, for_node: bool) -> tuple[Profile, Set
     return profile, replace(Settings.of(profile), **asked)
 
 
-def byte_count(text: str) -> int:
+def byte_count(text: str, option: str = "--heap") -> int:
     """Return a size such as `65536`, `64k` or `1M` in bytes."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
-        raise InputError(f"--heap is {text!r} (a number of bytes was expected, such as 65536 or 64k)")
+        raise InputError(f"{option} is {text!r} (a number of bytes was expected, such as 65536 or 64k)")
     return int(match[1]) * _FACTORS.get((match[2] or "").lower(), 1)
 
 
