@@ -16,6 +16,7 @@ ENTRY = 8
 WRAP = 1 << 30
 
 PROGRAM = """
+import gc
 import json
 import micropython
 from array import array
@@ -105,6 +106,8 @@ def play_on(
     for number, stream in enumerate(streams):
         files[f"{number}.bin"] = stream.tobytes()
         script += [
+            "part = found = None",
+            "gc.collect()",
             f"part = {make.format(ledger='Ledger()')}",
             f"allocated = play(part, '{number}.bin', buffer)",
             "found = part.raw()",

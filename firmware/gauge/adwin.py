@@ -283,6 +283,10 @@ class ADWIN:
             w[_LOGS + digits] = _log(2000000 * digits, confidence)
         self.reset()
 
+    def raised(self):
+        """Alarms so far."""
+        return self.w[_ALARMS]
+
     def take(self):
         """The direction of an alarm that nobody asked for yet (1 up, 2 down), or 0; asking answers it."""
         way = self.w[_WAITING]

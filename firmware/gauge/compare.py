@@ -118,9 +118,13 @@ def feed(a, b: ptr32, entries: int):
                             s = 0
                             p = n
                 if lost:
-                    d = w[_TABLE + j + n] - w[_TABLE + j]
+                    d = w[_TABLE + j + n]
                     c = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
                     c = (c >> shift) + 1 >> 1
+                    if j:
+                        d = w[_TABLE + j]
+                        d = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
+                        c -= (d >> shift) + 1 >> 1
                     if lost != 2:
                         w[_LOSS_A] = w[_LOSS_A] + c
                     if lost != 1:

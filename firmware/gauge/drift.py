@@ -79,9 +79,7 @@ VALUE = const(3)
 def feed(a, b: ptr32, entries: int):
     """Page-Hinkley takes `entries` entries of the join; of values: their losses in word 2.
 
-    A run of equal losses of up to a 256th of the records so far is one step: g moves by the sum of the
-    run's steps, the mean taken as linear over it (within 2^-18 of itself). Runs in which g could turn
-    round, or raise an alarm, are taken record by record.
+    While g is 0, records without loss leave it so: of such a run only the mean is worked out.
     """
     w = ptr32(a)
     source = w[_SOURCE]
@@ -178,75 +176,46 @@ def feed(a, b: ptr32, entries: int):
                 g = w[_DOWN_CARRY] + h * y + lo * d + (lo * y >> 15)
                 w[_DOWN_CARRY] = g & 0x7FFF
                 down -= h * d + (g >> 15)
-            else:
-                # Where g is 0 and stays there, nothing but the mean moves.
-                if loss or up or sides & 2:
-                    k = n >> 8
-                else:
-                    k = left
-                if k > left:
-                    k = left
+            elif loss == 0 and up == 0 and sides == 1:
+                k = left
                 if k > 512:
                     k = 512
-                elif k == 0:
-                    k = 1
-            while k:
-                y = mean
-                r = rest + (x - mean) * k
-                n += k
-                if n > _MANY:
-                    n = _MANY
-                if r < 0 or r >= n:
-                    h = r // n
-                    y += h
-                    r -= h * n
-                # The sum of k means from `mean` to `y`, without the first.
-                d = mean * k
-                if y != mean:
-                    d += (y - mean) * (k + 1) >> 1
-                d = x * k - d
-                h = delta * k
-                g = up + d - h
-                if g < 0:
-                    g = 0
-                lo = 0
-                if sides & 2:
-                    lo = down - d - h
-                    if lo < 0:
-                        lo = 0
-                way = 0
-                if g > top and sides & 1:
-                    way = 1
-                elif lo > top:
-                    way = 2
-                if k > 1:
-                    h = x - mean
-                    d = x - y
-                    if (h - delta) ^ (d - delta) < 0:
-                        way = 3
-                    elif sides & 2 and (h + delta) ^ (d + delta) < 0:
-                        way = 3
-                    if way:
-                        n -= k
-                        k = 1
-                        continue
-                left -= k
-                k = 0
-                mean = y
-                rest = r
-                up = g
-                down = lo
-                if way and n >= w[_WARMUP]:
-                    if way == 2:
-                        g = lo
-                    _alarm(a, way, g, count - 1 - left, first)
-                    w[_UP_CARRY] = 0
-                    w[_DOWN_CARRY] = 0
-                    n = 0
-                    mean = 0
-                    rest = 0
+            left -= k
+            rest += (x - mean) * k
+            n += k
+            if n > _MANY:
+                n = _MANY
+            if rest < 0 or rest >= n:
+                h = rest // n
+                mean += h
+                rest -= h * n
+            if k > 1:
+                continue
+            x -= mean
+            way = 0
+            if sides & 1:
+                up += x - delta
+                if up < 0:
                     up = 0
+                elif up > top:
+                    way = 1
+            if sides & 2:
+                down -= x + delta
+                if down < 0:
                     down = 0
+                elif down > top and way == 0:
+                    way = 2
+            if way and n >= w[_WARMUP]:
+                if way == 2:
+                    up = down
+                _alarm(a, way, up, count - 1 - left, first)
+                w[_UP_CARRY] = 0
+                w[_DOWN_CARRY] = 0
+                n = 0
+                mean = 0
+                rest = 0
+                up = 0
+                down = 0
         w[_N] = n
         w[_MEAN] = mean
         w[_REST] = rest
@@ -370,6 +339,10 @@ def feed_ddm(a, b: ptr32, entries: int):
 
 class _Detector:
     """What both have in common; `w` is the array."""
+
+    def raised(self):
+        """Alarms so far."""
+        return self.w[ALARMS]
 
     def take(self):
         """The direction of an alarm that nobody asked for yet (1 up, 2 down), or 0; asking answers it."""

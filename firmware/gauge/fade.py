@@ -2,9 +2,10 @@
 
 Instead of shrinking every sum by alpha at every record, the weight of a record grows by 1 / alpha from
 record to record, and a sum is divided by the present weight when it is read. Records come in blocks of T (a
-power of two up to 16 with alpha^-T <= 2). Record j of a block weighs m alpha^-j; the sums of these factors
-are in a table, so that a run of equal records inside a block is one product. After a block m grows by
-alpha^-T; at 2^30 it is halved, and every sum with it. m has 30 bits and carries what is cut off.
+power of two up to 16 with alpha^-T <= 2). Record j of a block weighs m alpha^-j. The sums P_j of the first
+j of these factors are in a table, and records from j to k add round(m P_k) - round(m P_j): a run of equal
+records in a block is one step, and it does not matter how runs are cut. After a block m grows by alpha^-T;
+at 2^30 it is halved, and every sum with it. m has 30 bits and carries what is cut off.
 
 A clock in a state array: the words below, then 17 words of the table.
 """
@@ -19,7 +20,7 @@ else:
 
 GROWTH = const(0)  # alpha^-T - 1, 30 bits
 BLOCK = const(1)  # T
-SHIFT = const(2)  # of a run: m times its factors is shifted right so far, less 30
+SHIFT = const(2)  # of m P_j, less 30
 WEIGHT = const(3)  # m
 CARRY = const(4)
 PLACE = const(5)  # records of the block so far

@@ -2,7 +2,7 @@
 
 No cell is touched for it but the record's own: a record adds its present weight (fade.py), and a cell is to
 be divided by it. When the clock halves its weight, every row owes a halving, and pays what it owes when its
-label next occurs, or in `raw`.
+label next occurs.
 """
 
 import sys
@@ -29,9 +29,10 @@ _TABLE = const(6)
 
 _LABELS = const(23)
 _HALVED = const(24)  # how often the weight was, modulo 2^30
-_COUNT = const(25)  # two limbs
-_UNLABELLED = const(27)
-_ROWS = const(29)  # per label: halvings paid, then the cells
+_DONE = const(25)  # what the block's records have added
+_COUNT = const(26)  # two limbs
+_UNLABELLED = const(28)
+_ROWS = const(30)  # per label: halvings paid, then the cells
 
 
 @micropython.viper
@@ -78,16 +79,20 @@ def feed(a, b: ptr32, entries: int):
                 if n > left:
                     n = left
                 left -= n
-                d = w[_TABLE + j + n] - w[_TABLE + j]
+                j += n
+                d = w[_TABLE + j]
                 h = w[_WEIGHT]
                 lo = h & 0x7FFF
                 h >>= 15
                 h = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
-                w[i] = w[i] + ((h >> w[_SHIFT] - 1) + 1 >> 1)
-                j += n
+                h = (h >> w[_SHIFT] - 1) + 1 >> 1
+                w[i] = w[i] + h - w[_DONE]
+                w[_DONE] = h
                 w[_PLACE] = j
-                if j == w[_BLOCK] and int(turn(a, _WEIGHT)):
-                    w[_HALVED] = (w[_HALVED] + 1) & _M
+                if j == w[_BLOCK]:
+                    w[_DONE] = 0
+                    if int(turn(a, _WEIGHT)):
+                        w[_HALVED] = (w[_HALVED] + 1) & _M
         e += _ENTRY
 
 
@@ -115,9 +120,9 @@ class Forgetting:
         cells = []
         for row in range(k):
             o = _ROWS + row * (k + 1)
-            if w[o] != w[_HALVED]:
-                _pay(w, row)
-            cells.append([w[o + 1 + i] for i in range(k)])
+            # The row goes on owing: reading changes nothing.
+            owed = min((w[_HALVED] - w[o]) & _M, 31)
+            cells.append([(w[o + 1 + i] + (1 << owed >> 1)) >> owed for i in range(k)])
         return {
             "n": w[_COUNT] + (w[_COUNT + 1] << 30),
             "unlabelled": w[_UNLABELLED] + (w[_UNLABELLED + 1] << 30),

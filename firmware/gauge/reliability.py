@@ -33,8 +33,9 @@ _TABLE = const(6)
 
 _BLIND = const(23)  # weight, carry and place of the clock of records without truth
 _BINS = const(26)
-_COUNT = const(27)  # labelled records, records without truth; two limbs each
-_ROWS = const(31)  # per bin: labelled, right, confidence, without truth
+_DONE = const(27)  # what the block's records have added: labelled, without truth
+_COUNT = const(29)  # labelled records, records without truth; two limbs each
+_ROWS = const(33)  # per bin: labelled, right, confidence, without truth
 _LARGE = const(0x20000000)
 
 
@@ -51,11 +52,13 @@ def feed(a, b: ptr32, entries: int):
         # Labelled: count, clock, first column and number of columns.
         i = _COUNT
         o = _WEIGHT
+        done = _DONE
         column = 0
         columns = 3
         if g == _UNKNOWN:
             i = _COUNT + 2
             o = _BLIND
+            done = _DONE + 1
             column = 3
             columns = 1
         n = w[i] + left
@@ -76,12 +79,14 @@ def feed(a, b: ptr32, entries: int):
             j += n
             w[o + 2] = j
             if w[_GROWTH]:
-                d = w[_TABLE + j] - w[_TABLE + j - n]
+                d = w[_TABLE + j]
                 h = w[o]
                 lo = h & 0x7FFF
                 h >>= 15
                 h = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
-                h = (h >> w[_SHIFT] - 1) + 1 >> 1
+                d = (h >> w[_SHIFT] - 1) + 1 >> 1
+                h = d - w[done]
+                w[done] = d
             else:
                 h = n << 8
             lo = i + column
@@ -92,6 +97,7 @@ def feed(a, b: ptr32, entries: int):
                     w[lo + 1] = w[lo + 1] + h
                 w[lo + 2] = w[lo + 2] + ((h >> 15) * sure << 7) + ((h & 0x7FFF) * sure + 128 >> 8)
             if j == w[_BLOCK]:
+                w[done] = 0
                 h = 0
                 if w[_GROWTH]:
                     h = int(turn(a, o))
@@ -129,7 +135,7 @@ class Reliability:
         for i in range(_WEIGHT, _PLACE + 1):
             w[i] = 0
             w[i + _BLIND - _WEIGHT] = 0
-        for i in range(_COUNT, len(w)):
+        for i in range(_DONE, len(w)):
             w[i] = 0
         w[_WEIGHT] = w[_BLIND] = 1 << 29
 

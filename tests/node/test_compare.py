@@ -111,6 +111,17 @@ def test_a_lead_lasts_as_long_as_the_evidence_has_not_faded():
     assert leads[-1][1] == pytest.approx(12 + 1133, abs=2)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 0.8, 0.99])
+def test_how_runs_are_cut_changes_nothing(alpha):
+    truth, a, b = two(np.random.default_rng(9), 3000, 30, (0.3, 0.5))
+    found = []
+    for most in (1, 5, 16, 400):
+        node = compare.Compare(Ledger(), 100, decay(alpha))
+        kernels.feed(compare.feed, node, stream(truth, a, b, most))
+        found.append(node.raw())
+    assert found == [found[0]] * 4
+
+
 def test_the_sums_stay_in_range_when_everything_is_lost():
     for alpha in (0.5, 0.96, 1 - 2**-20):
         node = compare.Compare(Ledger(), 15, decay(alpha))

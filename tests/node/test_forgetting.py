@@ -70,6 +70,21 @@ def test_a_row_pays_many_halvings_at_once_and_a_label_that_vanished_is_gone():
     assert found[2].tolist() == pytest.approx([0, 0, 1], abs=1e-6)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 0.8, 0.99])
+def test_neither_how_runs_are_cut_nor_reading_changes_a_cell(alpha):
+    truth, prediction = labels(np.random.default_rng(9), 3000, 7, 30)
+    found = []
+    for most in (1, 5, 16, 400):
+        node = forgetting.Forgetting(Ledger(), 7, decay(alpha))
+        words = entries(truth, prediction, most=most)
+        for at in range(0, len(words), 40 * kernels.ENTRY):
+            kernels.feed(forgetting.feed, node, words[at : at + 40 * kernels.ENTRY])
+            if most > 1:
+                node.raw()
+        found.append(node.raw())
+    assert found == [found[0]] * 4
+
+
 def test_a_hundred_thousand_records_do_not_drift():
     rng = np.random.default_rng(2)
     truth, prediction = labels(rng, 300_000, 16, 40)

@@ -75,6 +75,21 @@ def test_every_column_is_the_hosts(seed, size, longest, most, bins, alpha):
         )
 
 
+@pytest.mark.parametrize("alpha", [1.0, 0.5, 0.8, 0.99])
+def test_how_runs_are_cut_changes_nothing(alpha):
+    confidence, outcome = records(np.random.default_rng(9), 3000, 30)
+    found = []
+    for most in (1, 5, 16, 400):
+        node = reliability.Reliability(Ledger(), 8, decay(alpha))
+        kernels.feed(reliability.feed, node, stream(confidence, outcome, most))
+        found.append(node.raw())
+    # But for the confidences, whose products are rounded.
+    sums = [raw.pop("confidence") for raw in found]
+    assert found == [found[0]] * 4
+    for some in sums:
+        np.testing.assert_allclose(some, sums[0], atol=len(outcome) / 2)
+
+
 def test_without_fading_all_columns_are_exact():
     confidence, outcome = records(np.random.default_rng(1), 20_000, 5)
     node = reliability.Reliability(Ledger(), 16)
