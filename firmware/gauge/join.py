@@ -40,7 +40,7 @@ _POS = const(2)  # everything before is joined
 _PHASE = const(3)  # ticks from there to the start of the next slice
 _TICKS = const(4)  # its length
 _RECORDS = const(5)  # its slices not handed on yet
-_GROUP = const(6)  # that many are handed on together
+_LIMIT = const(6)  # that many of them are too many to wait
 _SCRATCH = const(27)  # per side: label, how far the segment overlaps the next one, what happens at its end
 _MASK = const(33)  # runs a side - 1
 _KG = const(34)  # labels of the open piece
@@ -72,7 +72,10 @@ _EPOCH = const(60)  # number of the recording, see labels.py
 _WITH = const(61)
 _BIN = const(78)  # a confidence is kept as the middle of its bin: these bits, and half a bin
 _HALF_BIN = const(79)
-_RING = const(80)  # the queue from 62; label and end of each run; after both rings the overlaps
+_GROUP = const(80)  # slices that are handed on together, to save calls
+_OUT = const(81)  # entries that wait in the buffer, and the slices in them
+_HELD = const(82)
+_RING = const(84)  # the queue from 62; label and end of each run; after both rings the overlaps
 # Words of a side: truth from 7, prediction from 17.
 _SIDE = const(7)
 _WORDS = const(10)
@@ -98,9 +101,9 @@ _LEAVES = const(6)  # the gap before the side's first segment ends
 
 @micropython.viper
 def step(p, b: ptr32, room: int) -> int:
-    """Joins what is known on both sides; writes at most `room` entries into `b`, returns how many.
+    """Joins what is known on both sides and writes entries into `b`, which has room for `room`.
 
-    `_MORE` tells whether to call again.
+    Returns how many are to be handed on now, 0 while they may wait. `_MORE` tells whether to call again.
     """
     w = ptr32(p)
     w[_MORE] = 0
@@ -110,7 +113,10 @@ def step(p, b: ptr32, room: int) -> int:
         if (w[_SIDE + _STATE] == 0 or w[_SIDE + _WORDS + _STATE] == 0) and w[_LOSING] == 0:
             return 0
         _start(p)
-    out = 0
+    # Entries wait in the buffer, and records with them, until there are enough to hand on.
+    out = w[_OUT] * _ENTRY
+    held = w[_HELD]
+    hand_on = 0
     # What to write at the next turn: nothing (negative), or an entry with these flags and labels that
     # leaves `keep` ticks of the piece open.
     flags = 0 - 1
@@ -142,11 +148,13 @@ def step(p, b: ptr32, room: int) -> int:
             n += w[i]
             w[i] = n & _M
             w[i + 1] = w[i + 1] + (n >> 30)
+            held += w[_RECORDS]
             w[_TICKS] = keep
             w[_RECORDS] = 0
             keep = 0
             if out == room:
                 w[_MORE] = 1
+                hand_on = 1
                 break
         flags = 0 - 1
         pos = w[_POS]
@@ -266,7 +274,10 @@ def step(p, b: ptr32, room: int) -> int:
         elif n == 0:
             if w[_FLUSH] == 0:
                 keep = w[_TICKS]
-            if w[_RECORDS] >= w[_GROUP] or w[_TICKS] > keep or (w[_FLUSH] and w[_RECORDS]):
+            hand_on = w[_FLUSH]
+            if held + w[_RECORDS] >= w[_GROUP]:
+                hand_on = 1
+            if w[_TICKS] > keep or (hand_on and w[_RECORDS]):
                 flags = 0
                 g = w[_KG]
                 h = w[_KP]
@@ -276,7 +287,15 @@ def step(p, b: ptr32, room: int) -> int:
                 if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
                     w[_FAST] = 1
             break
-    return out // _ENTRY
+    out = out // _ENTRY
+    w[_OUT] = 0
+    w[_HELD] = 0
+    if hand_on == 0:
+        w[_OUT] = out
+        w[_HELD] = held
+        out = 0
+    w[_LIMIT] = w[_GROUP] - w[_HELD]
+    return out
 
 
 def _start(w):
@@ -294,8 +313,10 @@ def _start(w):
 def restart(w):
     """The next sample starts a recording of its own; counters stay."""
     for i in range(_BAD_ORDER):
-        if i not in (_SLICE, _GROUP, _MASK, _OVERLAP, _GAP, _LABELS):
+        if i not in (_SLICE, _MASK, _OVERLAP, _GAP, _LABELS):
             w[i] = 0
+    w[_OUT] = w[_HELD] = 0
+    w[_LIMIT] = w[_GROUP]
     w[_KG] = 256
 
 

@@ -31,7 +31,7 @@ _POS = const(2)
 _PHASE = const(3)
 _TICKS = const(4)
 _RECORDS = const(5)
-_GROUP = const(6)
+_LIMIT = const(6)
 _FAST = const(0)
 _MORE = const(41)
 _LABELS = const(39)
@@ -274,7 +274,7 @@ class Node:
                         x += 1
                     w[_PHASE] = n
                     w[_RECORDS] = x
-                    if x >= w[_GROUP]:
+                    if x >= w[_LIMIT]:
                         _pump(self)
                 w[_BUSY] = 0
                 if w[_QUEUED] != w[_TAKEN]:
@@ -323,7 +323,7 @@ class Node:
                         x += 1
                     w[_PHASE] = n
                     w[_RECORDS] = x
-                    if x >= w[_GROUP]:
+                    if x >= w[_LIMIT]:
                         _pump(self)
                 w[_BUSY] = 0
                 if w[_QUEUED] != w[_TAKEN]:

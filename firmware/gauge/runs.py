@@ -48,7 +48,7 @@ _TAIL = const(6)
 _FIRST = const(7)
 _LEAD = const(8)
 _RAW = const(9)
-_RING = const(80)
+_RING = const(84)
 
 # States of a side.
 _UNHEARD = const(0)
