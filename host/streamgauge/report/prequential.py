@@ -50,7 +50,7 @@ def _estimate(estimate: Estimate) -> list[str]:
 
 
 def _records(count: float) -> str:
-    return f"{count:,.0f}" if count == round(count) else f"{count:,.1f}"
+    return f"{count:,.0f}" if count == round(count) or count >= 1000 else f"{count:,.1f}"
 
 
 def _course(assessment: Assessment, signs: int) -> Text | None:
