@@ -69,7 +69,7 @@ def test_a_compiled_file_tells_version_architecture_and_machine_code(march: str 
     align = found["gauge/align.mpy"]
     assert align.march == march
     assert (align.machine_code > align.size / 2) if march else (align.machine_code == 0)
-    # The functions of its source and the module's own code; the bytecode variant defines viper's casts besides.
+    # Its source's functions and the module's own code; the bytecode variant defines viper's casts besides.
     tree = ast.parse((FIRMWARE / "gauge" / "align.py").read_text())
     functions = sum(
         isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ListComp) for node in ast.walk(tree)
