@@ -114,5 +114,5 @@ def play_on(
             "found['allocated'] = allocated",
             "print(json.dumps(found))",
         ]
-    output = engine.run("\n".join(script), files, heap_bytes=96 * 1024, timeout=timeout)
+    output = engine.run("\n".join(script), files, heap_bytes=256 * 1024, timeout=timeout)
     return [json.loads(line) for line in output.stdout.splitlines()]
