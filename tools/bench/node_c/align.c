@@ -320,9 +320,21 @@ static void tidy(bool last) {
     release(PREDICTION, last);
 }
 
-/* Makes room for the cells of one more row. */
+static void decide(void) {
+    meet(false);
+    commit();
+}
+
+static bool cells_are_short(void) {
+    return used_cells + prediction.tail - low > 2 * PENDING;
+}
+
+/* Makes room for the cells of one more row: what is decided gives its cells back, and if that does not suffice,
+ * more is decided than is known for sure. */
 static void make_room(void) {
-    while (rows > truth.done && used_cells + prediction.tail - low > 2 * PENDING) {
+    if (cells_are_short())
+        decide();
+    while (rows > truth.done && cells_are_short()) {
         meet(true);
         commit();
         forced++;
@@ -357,29 +369,26 @@ static void advance(void) {
         make_room();
         compute_row();
     }
-    if (rows > before) {
-        meet(false);
-        commit();
-    }
+    if (rows > before)
+        decide();
     tidy(false);
 }
 
 /* The open segment of a side ends now. */
 static void end_segment(int side) {
     sequence_t *sequence = sequences[side];
-    uint32_t start = sequence->next;
-    sequence->next = now;
-    if (start == now)
+    if (sequence->next == now)
         return;
     if (sequence->tail - sequence->head == PENDING)
         advance();
     if (sequence->tail - sequence->head == PENDING)
         force(sequence);
     segment_t *s = segment(sequence, sequence->tail++);
-    s->start = start;
+    s->start = sequence->next;
     s->end = now;
     s->label = open_label[side];
     s->matched = false;
+    sequence->next = now;
 }
 
 /* A hard edge: what is open ends here, everything is decided, nothing reaches across. */

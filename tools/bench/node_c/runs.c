@@ -124,8 +124,9 @@ int scan(int side, uint32_t t, const uint8_t *labels, int count) {
     int i = 0;
     while (i < count) {
         int first = i;
+        int stop = count - i > longest ? i + longest : count;
         uint8_t label = labels[i++];
-        while (i < count && i - first < longest && labels[i] == label)
+        while (i < stop && labels[i] == label)
             i++;
         cover(side, t, i - first, label);
         t += (i - first) * config.slice;
