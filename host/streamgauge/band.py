@@ -32,7 +32,7 @@ IntArray = npt.NDArray[np.int64]
 
 _BITS = 60
 _TIE = 1 << 10
-_LEFT, _UP, _MATCH = 0, 1, 2
+LEFT, UP, MATCH = 0, 1, 2  # ways into a cell
 _SUBSTITUTION, _FORBIDDEN = -1, -2  # codes among IoU, which are not negative
 _CHUNK = 1 << 17  # pairs expanded at a time
 _MOST_PAIRS = 1 << 31  # one byte each is kept for the back-trace
@@ -85,7 +85,7 @@ def _fixed_point(numerator: IntArray, denominator: IntArray) -> IntArray:
     return quotient
 
 
-def _codes(truth: Segments, prediction: Segments, touch: int) -> list[int]:
+def pair_codes(truth: Segments, prediction: Segments, touch: int) -> list[int]:
     """What each overlapping pair could give: its IoU in fixed point, or a code below 0."""
     same = truth.label == prediction.label
     null = (truth.label == NULL) | (prediction.label == NULL)
@@ -95,6 +95,76 @@ def _codes(truth: Segments, prediction: Segments, touch: int) -> list[int]:
     point = union == 0  # two closed segments on the same instant: nothing to pay
     codes[same] = _fixed_point(np.where(point, 1, common), np.where(point, 1, union))
     return codes.tolist()
+
+
+class Sweep:
+    """The rows of the matrix, one after the other; of the last one the values are kept.
+
+    Parameters
+    ----------
+    c0 : float
+        Cost of an unmatched segment and of a substitution.
+    """
+
+    def __init__(self, c0: float) -> None:
+        unit = 1 << _BITS
+        # Exact for a float from 2^-7 up. That 0.3 itself is off by 13 units of 2^-60 is within the tolerance.
+        self._substitution_gain = round(c0 * unit)
+        self._same_gain = 2 * self._substitution_gain - unit  # and IoU on top
+        # _values[k] is the best gain at column _base + k of the last row; right of that it is _top.
+        self._values, self._base, self._top = [0], 0, 0
+
+    def rows(
+        self, low: list[int], high: list[int], codes: list[int], moves: bytearray, falls: bytearray
+    ) -> None:
+        """Compute the next rows.
+
+        Parameters
+        ----------
+        low, high : list of int
+            Range of columns of each row's band.
+        codes : list of int
+            Of all pairs in these bands (`pair_codes`).
+        moves, falls : bytearray
+            Are extended: by the way into each pair's cell, and by whether the path right of each row's band
+            goes up (1) or left (0).
+        """
+        substitution_gain, same_gain = self._substitution_gain, self._same_gain
+        values, base, top = self._values, self._base, self._top
+        found = bytearray(len(codes))
+        position = 0
+        for begin, stop in zip(low, high, strict=True):
+            width = stop - begin
+            if width == 0:
+                falls.append(1)
+                continue
+            if begin - base >= len(values):
+                values = [top] * (width + 1)
+            else:
+                del values[: begin - base]
+                values.extend([top] * (width + 1 - len(values)))
+            base = begin
+            diagonal = left = values[0]
+            column = 1
+            for code in codes[position : position + width]:
+                up = values[column]
+                best = up if up > left else left
+                move = UP if up + _TIE >= best else LEFT
+                if code != _FORBIDDEN:
+                    gain = diagonal + (same_gain + code if code >= 0 else substitution_gain)
+                    if gain + _TIE >= best:
+                        move = MATCH
+                        if gain > best:
+                            best = gain
+                found[position] = move
+                position += 1
+                values[column] = left = best
+                diagonal = up
+                column += 1
+            falls.append(top + _TIE >= left)
+            top = left
+        self._values, self._base, self._top = values, base, top
+        moves += found
 
 
 def matched_pairs(
@@ -121,52 +191,11 @@ def matched_pairs(
             f"{cells} pairs of segments overlap (expected at most {_MOST_PAIRS})",
             remedy="Flatten the sequences, or assess the recording in parts",
         )
-    unit = 1 << _BITS
-    # Exact for a float from 2^-7 up. That 0.3 itself is off by 13 units of 2^-60 is within the tolerance.
-    substitution_gain = round(c0 * unit)
-    same_gain = 2 * substitution_gain - unit  # and IoU on top
-
-    moves = bytearray(cells)
-    falls = bytearray(len(truth))  # right of row i's band the path goes up (1) or left (0)
-    position = 0
-    # values[k] is the best gain at column base + k of the row above; right of that it is `top`.
-    values, base, top = [0], 0, 0
+    sweep = Sweep(c0)
+    moves, falls = bytearray(), bytearray()
     for rows, at_truth, at_prediction in pairs(low, high):
-        codes = _codes(truth.take(at_truth), prediction.take(at_prediction), int(closed))
-        taken = 0
-        for row, begin, stop in zip(
-            range(rows.start, rows.stop), low[rows].tolist(), high[rows].tolist(), strict=True
-        ):
-            width = stop - begin
-            if width == 0:
-                falls[row] = 1
-                continue
-            if begin - base >= len(values):
-                values = [top] * (width + 1)
-            else:
-                del values[: begin - base]
-                values.extend([top] * (width + 1 - len(values)))
-            base = begin
-            diagonal = left = values[0]
-            column = 1
-            for code in codes[taken : taken + width]:
-                up = values[column]
-                best = up if up > left else left
-                move = _UP if up + _TIE >= best else _LEFT
-                if code != _FORBIDDEN:
-                    gain = diagonal + (same_gain + code if code >= 0 else substitution_gain)
-                    if gain + _TIE >= best:
-                        move = _MATCH
-                        if gain > best:
-                            best = gain
-                moves[position] = move
-                position += 1
-                values[column] = left = best
-                diagonal = up
-                column += 1
-            taken += width
-            falls[row] = top + _TIE >= left
-            top = left
+        codes = pair_codes(truth.take(at_truth), prediction.take(at_prediction), int(closed))
+        sweep.rows(low[rows].tolist(), high[rows].tolist(), codes, moves, falls)
     return _back_trace(low, high, moves, falls, corners)
 
 
@@ -189,11 +218,11 @@ def _back_trace(
         while column > begin:
             column -= 1
             move = moves[position + column - begin]
-            if move == _MATCH:
+            if move == MATCH:
                 matched_truth.append(row)
                 matched_prediction.append(column)
                 break
-            if move == _UP:
+            if move == UP:
                 column += 1
                 break
     return np.array([matched_truth[::-1], matched_prediction[::-1]], dtype=np.int64).T.reshape(-1, 2)
