@@ -20,6 +20,7 @@ from gauge.slices import Slices
 from gauge.slices import feed as _feed_slices
 
 _M = const(0x3FFFFFFF)
+_NO_LABEL = const(254)  # stands for what is no byte
 _LONGEST = const(0x10000000)
 _ROOM = const(16)  # entries
 _ENTRY = const(8)
@@ -123,9 +124,7 @@ def _later(node, side: int, t: int, label: int):
     # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
     # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
     w = ptr32(node._join)
-    if label < 0:
-        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-    elif ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
+    if ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
         w[_OVERRUN] = w[_OVERRUN] + 1
     else:
         i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
@@ -248,7 +247,7 @@ class Node:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
         if x >> 8:
-            x = 0 - 1
+            x = _NO_LABEL
         else:
             x |= w[_WITH]
         if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
@@ -299,7 +298,7 @@ class Node:
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
         if x >> 8:
-            x = 0 - 1
+            x = _NO_LABEL
         if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
             _later(self, 0, now & _M, x)
             return

@@ -204,10 +204,10 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
         t = (t + k * w[_SLICE]) & m
         end = t
         # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
-        if start != known or (label & 255) >= w[_LABELS] or label < 0:
+        if start != known or (label & 255) >= w[_LABELS]:
             end = int(_odd(p, side, start, t, label))
             start = w[o + _END]
-            known = start
+            known = 0 - 1
         if start != end:
             x = label
             if w[o + _STATE] == _OPEN:
