@@ -370,7 +370,7 @@ class Report:
         kept = figure <= limit
         self.kept &= kept
         print(
-            f"  {what:<46} {figure:>9{form}}  at most {limit:{form}}{'' if kept else '   PASSED'}", flush=True
+            f"  {what:<46} {figure:>9{form}}  at most {limit:{form}}{'' if kept else '   OVER'}", flush=True
         )
 
     def truth(self, what: str, holds: bool) -> None:

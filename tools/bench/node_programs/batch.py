@@ -1,4 +1,5 @@
 # Plays label arrays in chunks through the batch entries, between two marks. CHUNK is set by the benchmark.
+# ruff: noqa: F821
 import gc
 import json
 

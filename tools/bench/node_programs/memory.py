@@ -1,4 +1,5 @@
 # What the node's code and state take of the heap, and which modules are loaded.
+# ruff: noqa: E402
 import gc
 import sys
 

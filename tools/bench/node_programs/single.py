@@ -1,3 +1,4 @@
+# ruff: noqa: F821
 # Plays label arrays slice by slice through `predict` and `truth`, between two marks; the loop without the
 # calls lies between the two marks before. With EACH there is a mark after every call as well.
 import gc

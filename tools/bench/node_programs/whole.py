@@ -1,4 +1,5 @@
 # Plays a whole recording out of files, as it comes in, in the heap that a small node has.
+# ruff: noqa: F821
 import gc
 import json
 
