@@ -220,7 +220,10 @@ class _MpyReader:
                 self._at = end + 1
         for _ in range(objects):
             self._skip_object()
-        return self._function()
+        code = self._function()
+        if self._at > len(self._data):
+            raise IndexError
+        return code
 
     def _number(self) -> int:
         value = 0
