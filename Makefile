@@ -44,7 +44,8 @@ test: venv engines lint
 	$(BIN)/pytest -n 2 --dist worksteal
 
 bench: venv engines
-	@for bench in tools/bench/*_bench.py; do echo "== $$bench"; $(BIN)/python $$bench || exit 1; done
+	@for bench in tools/bench/*_bench.py; do echo "== $$bench"; $(BIN)/python $$bench || over="$$over $$bench"; done; \
+	test -z "$$over" || { echo "not within every limit:$$over"; exit 1; }
 
 clean:
 	rm -rf .venv .engines .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
