@@ -18,7 +18,7 @@ from streamgauge.monitor.figure import draw
 from streamgauge.monitor.history import History
 from streamgauge.monitor.listen import Listener, read_recording
 from streamgauge.monitor.view import Status, fitting, view
-from streamgauge.report import terminal
+from streamgauge.report import show, terminal
 from streamgauge.wire.port import Port, PortLost, open_port
 
 _RETRY = 0.5  # seconds between attempts to find a port that is gone
@@ -87,7 +87,7 @@ def command(
         click.echo(summary.text(history, status))
     elif recording is None or plot is None:
         console = terminal()
-        console.print(view(history, status, console.width))
+        show([view(history, status, console.width)], console)
     return 0
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ..errors import InputError
 from ..wire.line import LineCutter
-from ..wire.messages import TIME, Answer, Code, flush_line, label_line, parse_answer, query
+from ..wire.messages import TIME, Answer, Code, TooLong, flush_line, label_line, parse_answer, query
 from ..wire.port import Port, PortLost
 
 ANSWER_WITHIN = 1.0
@@ -100,7 +100,7 @@ class Teller:
         """
         try:
             return self._tell(lambda number: label_line(self._epoch, number, label, start, end, self._key))
-        except ValueError as error:
+        except TooLong as error:
             raise InputError(f"label {label!r} does not fit into a message: {error}") from None
 
     def complete(self, upto: int) -> Answer:

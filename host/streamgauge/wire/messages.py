@@ -32,6 +32,10 @@ class Code(IntEnum):
     OVERLAP = 11
 
 
+class TooLong(ValueError):
+    """A message that no node would take whole."""
+
+
 MEANING = {
     Code.ACCEPTED: "accepted",
     Code.DUPLICATE: "a message with this number was taken before; nothing changed",
@@ -103,7 +107,7 @@ def label_line(
 
     Raises
     ------
-    ValueError
+    TooLong
         The line is longer than a node takes.
     """
     text = f"#{label}" if isinstance(label, int) else encode_name(label)
@@ -121,7 +125,7 @@ def _signed(fields: str, key: bytes | None) -> bytes:
         mac = hmac.new(key, fields.encode("ascii"), hashlib.sha256).digest()[:16].hex()
     line = seal(f"{fields}{mac} ")
     if len(line) > LONGEST_MESSAGE:
-        raise ValueError(f"a message of {len(line)} bytes; a node takes {LONGEST_MESSAGE}")
+        raise TooLong(f"a message of {len(line)} bytes; a node takes {LONGEST_MESSAGE}")
     return line
 
 
