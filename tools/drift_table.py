@@ -97,7 +97,7 @@ def detectors(with_river: bool, budget: bool) -> dict[str, Alarms]:
 
 @dataclass
 class Row:
-    """What one detector did; `streams` and `alarms` by "rate/length", the delays by records before the change."""
+    """What one detector did: `streams` and `alarms` by "rate/length", delays by records before the change."""
 
     name: str
     streams: dict[str, int]

@@ -17,47 +17,49 @@ else:
     from gauge._cpython import const, micropython, ptr32
 
 from gauge import fade
-from gauge.fade import turn
 
 _M = const(0x3FFFFFFF)
 _UNKNOWN = const(255)
 _ENTRY = const(8)
 
 # The clock, see fade.py.
+_GROWTH = const(0)
 _BLOCK = const(1)
 _SHIFT = const(2)
 _WEIGHT = const(3)
+_CARRY = const(4)
 _PLACE = const(5)
-_TABLE = const(6)
+_TABLE = const(7)
 
-_N01 = const(23)  # faded: only A wrong
-_N10 = const(24)
-_LOSS_A = const(25)
-_LOSS_B = const(26)
-_LIMIT = const(27)  # weight up to which the faded lead is significant
-_SIDE = const(28)  # of the lead: 1 B, 2 A, 0 none
-_SINCE = const(29)  # record, two limbs
-_LENGTH = const(31)  # records in the window
-_IN01 = const(32)  # of them only A wrong
-_IN10 = const(33)
-_IN_SIDE = const(34)
-_IN_SINCE = const(35)
-_WORD = const(37)  # where the next record goes: word, place in it, place in the window
-_BIT = const(38)
-_AT = const(39)
-_WINDOW = const(40)
-_COUNT = const(41)  # records, discordant ones of each kind, records without truth; two limbs each
-_ALL01 = const(43)
-_ALL10 = const(45)
-_UNLABELLED = const(47)
-_RING = const(49)  # two bits a record, 15 records a word: 1 only A wrong, 2 only B wrong
+_N01 = const(24)  # faded: only A wrong
+_N10 = const(25)
+_LOSS_A = const(26)
+_LOSS_B = const(27)
+_LIMIT = const(28)  # weight up to which the faded lead is significant
+_SIDE = const(29)  # of the lead: 1 B, 2 A, 0 none
+_SINCE = const(30)  # record, two limbs
+_LENGTH = const(32)  # records in the window
+_IN01 = const(33)  # of them only A wrong
+_IN10 = const(34)
+_IN_SIDE = const(35)
+_IN_SINCE = const(36)
+_WORD = const(38)  # where the next record goes: word, place in it, place in the window
+_BIT = const(39)
+_AT = const(40)
+_WINDOW = const(41)
+_COUNT = const(42)  # records, discordant ones of each kind, records without truth; two limbs each
+_ALL01 = const(44)
+_ALL10 = const(46)
+_UNLABELLED = const(48)
+_RING = const(50)  # two bits a record, 15 records a word: 1 only A wrong, 2 only B wrong
 
 
 @micropython.viper
-def feed(a, b: ptr32, entries: int):
+def feed(w: ptr32, b: ptr32, entries: int):
     """Takes `entries` entries of the join; B's label is in bits 16 to 23 of the prediction."""
-    w = ptr32(a)
+    # One function without calls: a call costs as much as five records.
     shift = w[_SHIFT] - 1
+    block = w[_BLOCK]
     size = w[_WINDOW]
     e = 0
     entries *= _ENTRY
@@ -66,9 +68,10 @@ def feed(a, b: ptr32, entries: int):
         g = b[e]
         if g == _UNKNOWN:
             n = w[_UNLABELLED] + left
-            w[_UNLABELLED] = n & _M
             if n > _M:
+                n &= _M
                 w[_UNLABELLED + 1] = w[_UNLABELLED + 1] + 1
+            w[_UNLABELLED] = n
             left = 0
         count = left
         p = b[e + 1]
@@ -86,15 +89,16 @@ def feed(a, b: ptr32, entries: int):
             if code == 2:
                 i = _ALL10
             n = w[i] + left
-            w[i] = n & _M
             if n > _M:
+                n &= _M
                 w[i + 1] = w[i + 1] + 1
+            w[i] = n
         # Faded.
         while left:
             # As many records at a time as have no say in when a lead begins, and lie in one block of the
             # clock.
             j = w[_PLACE]
-            n = w[_BLOCK] - j
+            n = block - j
             if n > left:
                 n = left
             if code:
@@ -159,12 +163,26 @@ def feed(a, b: ptr32, entries: int):
                     w[_SINCE + 1] = w[_COUNT + 1] + (d >> 30)
             left -= n
             j += n
+            if j == block:
+                # The clock goes on as in fade.py.
+                j = 0
+                h = w[_WEIGHT] >> 15
+                lo = w[_WEIGHT] & 0x7FFF
+                d = w[_GROWTH] >> 15
+                n = w[_GROWTH] & 0x7FFF
+                c = w[_CARRY] + h * n + lo * d + (lo * n >> 15)
+                n = w[_WEIGHT] + h * d + (c >> 15)
+                c &= 0x7FFF
+                if n >= int(0x40000000):
+                    c = (c | (n & 1) << 15) >> 1
+                    n >>= 1
+                    i = _N01
+                    while i <= _LIMIT:
+                        w[i] = w[i] + 1 >> 1
+                        i += 1
+                w[_CARRY] = c
+                w[_WEIGHT] = n
             w[_PLACE] = j
-            if j == w[_BLOCK] and int(turn(a, _WEIGHT)):
-                i = _N01
-                while i <= _LIMIT:
-                    w[i] = w[i] + 1 >> 1
-                    i += 1
         # The window, as many records at a time as a word gives; one by one where its counts change.
         left = count
         at = w[_AT]
@@ -226,9 +244,10 @@ def feed(a, b: ptr32, entries: int):
                 n = size
             w[_LENGTH] = n
         n = w[_COUNT] + count
-        w[_COUNT] = n & _M
         if n > _M:
+            n &= _M
             w[_COUNT + 1] = w[_COUNT + 1] + 1
+        w[_COUNT] = n
         e += _ENTRY
 
 

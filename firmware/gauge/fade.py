@@ -7,16 +7,19 @@ j of these factors are in a table, and records from j to k add round(m P_k) - ro
 records in a block is one step, and it does not matter how runs are cut. After a block m grows by alpha^-T;
 at 2^30 it is halved, and every sum with it. m has 30 bits and carries what is cut off.
 
-A clock in a state array: the words below, then 17 words of the table.
+A clock in a state array: the words below, then 17 words of the table. The kernels move it themselves, because
+a call costs more:
+
+    P = table[place]; done' = (((m P >> 30) >> (shift - 1)) + 1) >> 1; a sum gains done' - done
+    after T records: m += m growth, halved from 2^30 on; place = done = 0
 """
 
 import sys
 
 if sys.implementation.name == "micropython":
-    import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython, ptr32
+    from gauge._cpython import const
 
 GROWTH = const(0)  # alpha^-T - 1, 30 bits
 BLOCK = const(1)  # T
@@ -24,31 +27,10 @@ SHIFT = const(2)  # of m P_j, less 30
 WEIGHT = const(3)  # m
 CARRY = const(4)
 PLACE = const(5)  # records of the block so far
-TABLE = const(6)
-WORDS = const(23)
+DONE = const(6)  # what they have added
+TABLE = const(7)
+WORDS = const(24)
 _FIRST = const(0x20000000)
-
-
-@micropython.viper
-def turn(w: ptr32, weight: int) -> int:
-    """A block is over: m, at `weight` with its carry and place behind it, grows. Whether it was halved."""
-    w[weight + 2] = 0
-    d1 = w[GROWTH] >> 15
-    d0 = w[GROWTH] & 0x7FFF
-    m = w[weight]
-    h = m >> 15
-    lo = m & 0x7FFF
-    c = w[weight + 1] + h * d0 + lo * d1 + (lo * d0 >> 15)
-    m += h * d1 + (c >> 15)
-    c &= 0x7FFF
-    halved = 0
-    if m >= int(0x40000000):
-        c = (c | (m & 1) << 15) >> 1
-        m >>= 1
-        halved = 1
-    w[weight] = m
-    w[weight + 1] = c
-    return halved
 
 
 def setup(w, decay):
@@ -79,7 +61,7 @@ def setup(w, decay):
 
 def present(w, weight=WEIGHT):
     """The weight of the newest record, a whole number of 2^-20 of what one adds to a sum."""
-    j = w[weight + 2]
+    j = w[weight + PLACE - WEIGHT]
     last = w[TABLE + j] - w[TABLE + j - 1] if j else w[TABLE + w[BLOCK]] - w[TABLE + w[BLOCK] - 1]
     m = w[weight]
     if not j:

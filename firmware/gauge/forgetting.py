@@ -14,48 +14,41 @@ else:
     from gauge._cpython import const, micropython, ptr32
 
 from gauge import fade
-from gauge.fade import turn
 
 _M = const(0x3FFFFFFF)
 _UNKNOWN = const(255)
 _ENTRY = const(8)
 
 # The clock, see fade.py.
+_GROWTH = const(0)
 _BLOCK = const(1)
 _SHIFT = const(2)
 _WEIGHT = const(3)
+_CARRY = const(4)
 _PLACE = const(5)
-_TABLE = const(6)
+_DONE = const(6)
+_TABLE = const(7)
 
-_LABELS = const(23)
-_HALVED = const(24)  # how often the weight was, modulo 2^30
-_DONE = const(25)  # what the block's records have added
+_LABELS = const(24)
+_HALVED = const(25)  # how often the weight was, modulo 2^30
 _COUNT = const(26)  # two limbs
 _UNLABELLED = const(28)
 _ROWS = const(30)  # per label: halvings paid, then the cells
 
 
 @micropython.viper
-def _pay(w: ptr32, row: int):
-    # The row's cells are halved as often as the weight was since it was last here.
-    o = _ROWS + row * (w[_LABELS] + 1)
-    k = (w[_HALVED] - w[o]) & _M
-    w[o] = w[_HALVED]
-    if k > 31:
-        k = 31
-    k -= 1
-    i = o + w[_LABELS]
-    while i > o:
-        c = w[i]
-        if c:
-            w[i] = (c >> k) + 1 >> 1
-        i -= 1
-
-
-@micropython.viper
-def feed(a, b: ptr32, entries: int):
+def feed(w: ptr32, b: ptr32, entries: int):
     """Takes `entries` entries of the join."""
-    w = ptr32(a)
+    # One function without calls: a call costs as much as five records.
+    block = w[_BLOCK]
+    shift = w[_SHIFT] - 1
+    width = w[_LABELS] + 1
+    halved = w[_HALVED]
+    j = w[_PLACE]
+    done = w[_DONE]
+    lo = w[_WEIGHT]
+    h = lo >> 15
+    lo &= 0x7FFF
     e = 0
     entries *= _ENTRY
     while e < entries:
@@ -65,35 +58,59 @@ def feed(a, b: ptr32, entries: int):
         if g == _UNKNOWN:
             i = _UNLABELLED
         n = w[i] + left
-        w[i] = n & _M
         if n > _M:
+            n &= _M
             w[i + 1] = w[i + 1] + 1
+        w[i] = n
         if g != _UNKNOWN:
-            o = _ROWS + g * (w[_LABELS] + 1)
+            o = _ROWS + g * width
             i = o + 1 + (b[e + 1] & 255)
             while left:
-                if w[o] != w[_HALVED]:
-                    _pay(a, g)
-                j = w[_PLACE]
-                n = w[_BLOCK] - j
+                n = halved - w[o]
+                if n:
+                    # The row's cells are halved as often as the weight was since it was last here.
+                    w[o] = halved
+                    n = (n & _M) - 1
+                    if n > 30:
+                        n = 30
+                    c = o + width
+                    while c > o + 1:
+                        c -= 1
+                        d = w[c]
+                        if d:
+                            w[c] = (d >> n) + 1 >> 1
+                n = block - j
                 if n > left:
                     n = left
                 left -= n
                 j += n
-                d = w[_TABLE + j]
-                h = w[_WEIGHT]
-                lo = h & 0x7FFF
-                h >>= 15
-                h = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
-                h = (h >> w[_SHIFT] - 1) + 1 >> 1
-                w[i] = w[i] + h - w[_DONE]
-                w[_DONE] = h
-                w[_PLACE] = j
-                if j == w[_BLOCK]:
-                    w[_DONE] = 0
-                    if int(turn(a, _WEIGHT)):
-                        w[_HALVED] = (w[_HALVED] + 1) & _M
+                c = w[_TABLE + j]
+                d = c >> 15
+                c = h * d + (h * (c & 0x7FFF) + lo * d >> 15)
+                c = (c >> shift) + 1 >> 1
+                w[i] = w[i] + c - done
+                done = c
+                if j == block:
+                    # The clock goes on as in fade.py.
+                    j = 0
+                    done = 0
+                    d = w[_GROWTH] >> 15
+                    n = w[_GROWTH] & 0x7FFF
+                    c = w[_CARRY] + h * n + lo * d + (lo * n >> 15)
+                    n = w[_WEIGHT] + h * d + (c >> 15)
+                    c &= 0x7FFF
+                    if n >= int(0x40000000):
+                        c = (c | (n & 1) << 15) >> 1
+                        n >>= 1
+                        halved = (halved + 1) & _M
+                    w[_CARRY] = c
+                    w[_WEIGHT] = n
+                    h = n >> 15
+                    lo = n & 0x7FFF
         e += _ENTRY
+    w[_PLACE] = j
+    w[_DONE] = done
+    w[_HALVED] = halved
 
 
 class Forgetting:
@@ -108,7 +125,7 @@ class Forgetting:
 
     def reset(self):
         w = self.w
-        for i in range(_WEIGHT, _PLACE + 1):
+        for i in range(_WEIGHT, _DONE + 1):
             w[i] = 0
         for i in range(_HALVED, len(w)):
             w[i] = 0

@@ -17,7 +17,6 @@ else:
     from gauge._cpython import const, micropython, ptr32
 
 from gauge import fade
-from gauge.fade import turn
 
 _M = const(0x3FFFFFFF)
 _UNKNOWN = const(255)
@@ -28,91 +27,106 @@ _GROWTH = const(0)
 _BLOCK = const(1)
 _SHIFT = const(2)
 _WEIGHT = const(3)
-_PLACE = const(5)
-_TABLE = const(6)
+_DONE = const(6)
+_TABLE = const(7)
 
-_BLIND = const(23)  # weight, carry and place of the clock of records without truth
-_BINS = const(26)
-_DONE = const(27)  # what the block's records have added: labelled, without truth
+_BLIND = const(24)  # weight, carry, place and sum of the clock of records without truth
+_BINS = const(28)
 _COUNT = const(29)  # labelled records, records without truth; two limbs each
 _ROWS = const(33)  # per bin: labelled, right, confidence, without truth
 _LARGE = const(0x20000000)
 
 
 @micropython.viper
-def feed(a, b: ptr32, entries: int):
+def feed(w: ptr32, b: ptr32, entries: int):
     """Takes `entries` entries of the join; the confidence is in bits 8 to 15 of the prediction."""
-    w = ptr32(a)
+    # One function without calls: a call costs as much as five records.
+    block = w[_BLOCK]
+    shift = w[_SHIFT] - 1
+    fading = w[_GROWTH]
+    bins = w[_BINS]
     e = 0
     entries *= _ENTRY
     while e < entries:
         left = b[e + 4]
-        g = b[e]
-        p = b[e + 1]
-        # Labelled: count, clock, first column and number of columns.
+        n = b[e]
+        sure = b[e + 1]
         i = _COUNT
         o = _WEIGHT
-        done = _DONE
         column = 0
-        columns = 3
-        if g == _UNKNOWN:
+        right = 0
+        if n == _UNKNOWN:
             i = _COUNT + 2
             o = _BLIND
-            done = _DONE + 1
             column = 3
-            columns = 1
-        n = w[i] + left
-        w[i] = n & _M
-        if n > _M:
-            w[i + 1] = w[i + 1] + 1
-        right = 0
-        if g == p & 255:
+        elif n == sure & 255:
             right = 1
-        sure = p >> 8 & 255
-        i = _ROWS + 4 * (sure * w[_BINS] >> 8)
+        sure = sure >> 8 & 255
+        n = w[i] + left
+        if n > _M:
+            n &= _M
+            w[i + 1] = w[i + 1] + 1
+        w[i] = n
+        i = _ROWS + (sure * bins >> 8 << 2) + column
+        lo = w[o]
+        h = lo >> 15
+        lo &= 0x7FFF
+        j = w[o + 2]
+        done = w[o + 3]
         while left:
-            j = w[o + 2]
-            n = w[_BLOCK] - j
+            n = block - j
             if n > left:
                 n = left
             left -= n
             j += n
-            w[o + 2] = j
-            if w[_GROWTH]:
+            if fading:
                 d = w[_TABLE + j]
-                h = w[o]
-                lo = h & 0x7FFF
-                h >>= 15
-                h = h * (d >> 15) + (h * (d & 0x7FFF) + lo * (d >> 15) >> 15)
-                d = (h >> w[_SHIFT] - 1) + 1 >> 1
-                h = d - w[done]
-                w[done] = d
+                c = d >> 15
+                c = h * c + (h * (d & 0x7FFF) + lo * c >> 15)
+                c = (c >> shift) + 1 >> 1
+                n = c - done
+                done = c
             else:
-                h = n << 8
-            lo = i + column
-            d = w[lo] + h
-            w[lo] = d
+                n <<= 8
+            c = w[i] + n
+            w[i] = c
             if column == 0:
                 if right:
-                    w[lo + 1] = w[lo + 1] + h
-                w[lo + 2] = w[lo + 2] + ((h >> 15) * sure << 7) + ((h & 0x7FFF) * sure + 128 >> 8)
-            if j == w[_BLOCK]:
-                w[done] = 0
-                h = 0
-                if w[_GROWTH]:
-                    h = int(turn(a, o))
-                else:
-                    w[o + 2] = 0
-                if h or d >= _LARGE and w[_GROWTH] == 0:
-                    lo = _ROWS + column
-                    d = w[_BINS]
-                    while d:
-                        d -= 1
-                        h = columns
-                        while h:
-                            h -= 1
-                            w[lo + h] = w[lo + h] + 1 >> 1
-                        lo += 4
+                    w[i + 1] = w[i + 1] + n
+                w[i + 2] = w[i + 2] + ((n >> 15) * sure << 7) + ((n & 0x7FFF) * sure + 128 >> 8)
+            if j == block:
+                j = 0
+                done = 0
+                d = 0
+                if fading:
+                    # The clock goes on as in fade.py.
+                    d = fading >> 15
+                    n = fading & 0x7FFF
+                    c = w[o + 1] + h * n + lo * d + (lo * n >> 15)
+                    n = w[o] + h * d + (c >> 15)
+                    c &= 0x7FFF
+                    d = 0
+                    if n >= int(0x40000000):
+                        c = (c | (n & 1) << 15) >> 1
+                        n >>= 1
+                        d = 1
+                    w[o + 1] = c
+                    w[o] = n
+                    h = n >> 15
+                    lo = n & 0x7FFF
+                elif c >= _LARGE:
+                    d = 1
+                if d:
+                    # Columns 0 to 2, or 3, of all bins are halved.
+                    n = _ROWS + (bins << 2)
+                    while n > _ROWS:
+                        n -= 4
+                        w[n + column] = w[n + column] + 1 >> 1
+                        if column == 0:
+                            w[n + 1] = w[n + 1] + 1 >> 1
+                            w[n + 2] = w[n + 2] + 1 >> 1
+        w[o + 2] = j
+        w[o + 3] = done
         e += _ENTRY
 
 
@@ -132,10 +146,10 @@ class Reliability:
 
     def reset(self):
         w = self.w
-        for i in range(_WEIGHT, _PLACE + 1):
+        for i in range(_WEIGHT, _DONE + 1):
             w[i] = 0
             w[i + _BLIND - _WEIGHT] = 0
-        for i in range(_DONE, len(w)):
+        for i in range(_COUNT, len(w)):
             w[i] = 0
         w[_WEIGHT] = w[_BLIND] = 1 << 29
 
