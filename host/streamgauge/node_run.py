@@ -189,7 +189,8 @@ def run_node(
         raise _too_small(heap_bytes, "not even the program that feeds the node fits") from None
     answer = _answer(engine, output.stdout)
     if "trouble" in answer:
-        raise _explain(answer["trouble"], config, heap_bytes)
+        heap = answer["trouble"]["memory"].get("total", heap_bytes) if on_board else heap_bytes
+        raise _explain(answer["trouble"], config, heap, more="" if on_board else "give it more with --heap")
     told = answer["memory"]
     return NodeRun(
         engine=engine.name,
@@ -230,8 +231,8 @@ def _answer(engine: Engine, stdout: str) -> dict[str, Any]:
     raise EngineError(f"The node program on {engine.name} gave no answer, but: {stdout.strip()[-300:]!r}.")
 
 
-def _explain(trouble: dict[str, Any], config: dict[str, Any], heap_bytes: int) -> InputError:
-    """Say what did not fit, and what to lower."""
+def _explain(trouble: dict[str, Any], config: dict[str, Any], heap: int, more: str) -> InputError:
+    """Say what did not fit, and what to lower; `more`: how the heap grows, where it can."""
     if "part" in trouble:
         part, asked, left = (trouble[key] for key in ("part", "asked", "left"))
         limit = config["state_bytes"]
@@ -239,14 +240,14 @@ def _explain(trouble: dict[str, Any], config: dict[str, Any], heap_bytes: int) -
             of, more = f"of the profile's heap.state_bytes, {limit}", "raise heap.state_bytes"
         else:
             # An array is made from a copy of itself, in one piece.
-            of, more = f"of a heap of {heap_bytes}, for the array and a copy", "give it more with --heap"
-        key = _KEYS.get(part)
+            of = f"of a heap of {heap}, for the array and a copy"
+        lower = f"lower {_KEYS[part]}" if part in _KEYS else ""
         return InputError(
             f"the node's state does not fit: {part} asks for {asked} bytes and {left} are left ({of})",
-            remedy=f"Lower {key}, or {more}" if key else more.capitalize(),
+            remedy=", or ".join(filter(None, (lower, more))).capitalize(),
         )
     what = _STAGES.get(trouble["stage"], trouble["stage"])
-    return _too_small(heap_bytes, f"{what} does not fit into the {trouble['free']} that are left")
+    return _too_small(heap, f"{what} does not fit into the {trouble['free']} that are left")
 
 
 def _too_small(heap_bytes: int, why: str) -> InputError:
