@@ -1,4 +1,5 @@
 # make assess   set up, run the built-in example through the node and the host, print one report
+# make picture  save that report as docs/report.svg
 # make test     set up, check style and types, run every test
 # make bench    print every figure beside its limit
 # make clean    remove what was set up
@@ -9,7 +10,7 @@ BIN := .venv/bin
 RUNS := .venv/.runs
 TESTS := .venv/.tests
 
-.PHONY: help venv engines assess test lint bench clean
+.PHONY: help venv engines assess picture test lint bench clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -34,6 +35,10 @@ engines: $(RUNS)
 
 assess: engines
 	@$(BIN)/streamgauge assess --example --node auto
+
+picture: engines
+	@mkdir -p docs
+	@$(BIN)/streamgauge assess --example --node arm --svg docs/report.svg > /dev/null
 
 lint: venv
 	$(BIN)/ruff check .
