@@ -35,7 +35,8 @@ gauge.labels.Labels(node)
 gauge.snapshot.Store(node)
 gauge.line.Line(node)
 loaded = [name for name in sys.modules if name == 'gauge' or name.startswith('gauge.')]
-print(json.dumps({'state': node.ledger.used, 'arrays': len(node.ledger.entries), 'modules': loaded}))
+sizes = [len(data) * getattr(data, 'itemsize', 1) for name, data in node.ledger.entries]
+print(json.dumps({'state': node.ledger.used, 'sizes': sizes, 'modules': loaded}))
 """
 
 
@@ -52,7 +53,8 @@ class Needs:
     objects : int
         The node itself and its configuration.
     working : int
-        For a moment while it starts, and then for the program's own use.
+        For a moment while it starts, and then for the program's own use: what was asked for and the largest
+        array once more.
     modules : tuple of str
         Files of the package that are loaded.
     """
@@ -126,5 +128,7 @@ def needs(
         if path.removesuffix(".mpy").removesuffix("/__init__") in loaded
     }
     # The ledger counts as 32-bit boards do; elsewhere an array's object is twice the size.
-    state = told["state"] + (48 * told["arrays"] if bits == 64 else 0)
+    state = told["state"] + (48 * len(told["sizes"]) if bits == 64 else 0)
+    # An array is made from as many zeros, and both at once want a place in one piece.
+    working += max(told["sizes"])
     return Needs(code_bytes(files, bits), state, _OBJECTS[bits], working, tuple(sorted(files)))
