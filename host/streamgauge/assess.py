@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .align import Alignment, align_recording
+from .extras.figures import Extras, ExtrasSettings, extras
+from .extras.others import Others
 from .files import Recording
 from .prequential import Prequential, losses_from_pieces, prequential
 from .profile import Profile
@@ -27,6 +29,8 @@ class Settings:
         Weight of each label in the averages of the slices, NULL's first; None is a plain mean.
     include_null : bool
         Whether NULL takes part in these averages.
+    extras : ExtrasSettings
+        Of the figures of single records.
     """
 
     window: int = 1000
@@ -34,6 +38,7 @@ class Settings:
     delta: float = 0.05
     weights: tuple[float, ...] | None = None
     include_null: bool = True
+    extras: ExtrasSettings = field(default_factory=ExtrasSettings)
 
     @classmethod
     def of(
@@ -46,6 +51,7 @@ class Settings:
             delta=profile["prequential.delta"],
             weights=weights,
             include_null=include_null,
+            extras=ExtrasSettings.of(profile),
         )
 
 
@@ -58,10 +64,13 @@ class Assessment:
     alignment: Alignment
     slices: Slices
     prequential: Prequential
+    extras: Extras | None = None
 
 
-def assess(recording: Recording, settings: Settings | None = None) -> Assessment:
-    """Assess a recording: alignment, slices and prequential error.
+def assess(
+    recording: Recording, settings: Settings | None = None, others: Others | None = None
+) -> Assessment:
+    """Assess a recording: alignment, slices, prequential error, and the figures of single records.
 
     The alignment reads the sequences in which overlaps were kept, the others one label a tick.
 
@@ -90,4 +99,5 @@ def assess(recording: Recording, settings: Settings | None = None) -> Assessment
             alpha=settings.alpha,
             delta=settings.delta,
         ),
+        extras(recording, settings.extras, others),
     )

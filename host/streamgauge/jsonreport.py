@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import __version__
+from .extras.document import KEYS as EXTRAS_KEYS
+from .extras.document import extras_document
 from .outcome import Outcome
 from .prequential import Estimate
 from .scores import Stat
@@ -140,6 +142,7 @@ KEYS: tuple[tuple[str, str], ...] = (
     ),
     ("prequential.window.size", "records the window holds"),
     ("prequential.fading.alpha", "fading factor a record"),
+    *EXTRAS_KEYS,
     ("node.engine", "x64, arm or a board's port; node is null without --node"),
     ("node.version", "of its MicroPython"),
     ("node.bits", "width of its machine word"),
@@ -183,6 +186,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "alignment": _alignment(outcome),
         "slices": _slices(outcome),
         "prequential": _prequential(outcome),
+        **extras_document(assessment.extras, assessment.recording.task.labels),
         "node": _node(outcome),
         "parity": _parity(outcome),
     }

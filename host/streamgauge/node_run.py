@@ -16,11 +16,14 @@ from typing import Any
 from . import firmware
 from .engines import Engine, EngineError, EngineOutOfMemory
 from .errors import InputError
+from .extras.feed import fit, lay_out_samples
+from .extras.others import Others
 from .feed import Feed, lay_out
 from .files import Recording
 from .profile import Profile, check_node_range, compile_config
 
 PROGRAM = "assess_node"
+SAMPLES = "assess_samples"  # its part for recordings told sample by sample
 
 # What to lower where a part's arrays do not fit.
 _KEYS = {
@@ -102,7 +105,7 @@ class NodeRun:
     memory : NodeMemory
     updates : int
         Calls of the node's entries.
-    mode : {"records", "slices"}
+    mode : {"records", "slices", "samples"}
         How the recording was told (see `feed`).
     """
 
@@ -117,9 +120,15 @@ class NodeRun:
 
 
 def prepare(
-    recording: Recording, profile: Profile, holdout: bytes | None = None
+    recording: Recording,
+    profile: Profile,
+    holdout: bytes | None = None,
+    others: Others | None = None,
 ) -> tuple[dict[str, Any], Feed]:
     """Return the configuration and the feed of a recording; `holdout`: labels of a holdout set.
+
+    Where `others`, what comes beside truth and prediction, is given, the node has the estimators on for which
+    there is something to read, and no others.
 
     Raises
     ------
@@ -127,7 +136,13 @@ def prepare(
         The task does not fit the profile, or the recording the node's range of time.
     """
     check_node_range(recording)
-    feed = lay_out(recording, profile["capacity.runs"])
+    feed: Feed | None = None
+    if others is not None:
+        profile = fit(profile, recording, others)
+        feed = lay_out_samples(recording, others)
+        if "holdout" in profile["estimators.on"] and others.holdout is not None:
+            holdout = others.holdout.truth.tobytes()
+    feed = feed or lay_out(recording, profile["capacity.runs"])
     return compile_config(profile, recording.task, overlap=feed.overlap, holdout=holdout), feed
 
 
@@ -172,6 +187,7 @@ def run_node(
     files = {
         **built,
         PROGRAM + ".mpy": _program(),
+        **({SAMPLES + ".mpy": _program(SAMPLES)} if feed.plan["mode"] == "samples" else {}),
         "config.json": json.dumps(config).encode(),
         "plan.json": json.dumps(feed.plan).encode(),
         "feed.bin": feed.data,
@@ -214,8 +230,8 @@ def run_node(
 
 
 @functools.cache
-def _program() -> bytes:
-    path = Path(__file__).with_name("node_programs") / f"{PROGRAM}.py"
+def _program(name: str = PROGRAM) -> bytes:
+    path = Path(__file__).with_name("node_programs") / f"{name}.py"
     return firmware.compile_source(path.name, path.read_text(encoding="utf-8"), None)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .assess import Assessment, Settings, assess
 from .engines import Engine
+from .extras.others import Others
 from .files import Recording
 from .node_run import NodeRun, prepare, run_model, run_node
 from .parity import Parity, compare
@@ -39,7 +40,11 @@ class Outcome:
 
 
 def assess_on(
-    recording: Recording, settings: Settings, profile: Profile, engine: Engine
+    recording: Recording,
+    settings: Settings,
+    profile: Profile,
+    engine: Engine,
+    others: Others | None = None,
 ) -> tuple[Assessment, NodeRun, Parity]:
     """Assess a recording on the host and on a node, and compare.
 
@@ -51,13 +56,15 @@ def assess_on(
     profile : Profile
         What the node has room for.
     engine : Engine
+    others : Others, optional
+        What comes beside truth and prediction.
 
     Raises
     ------
     InputError, EngineError
         See `node_run`.
     """
-    config, feed = prepare(recording, profile)
+    config, feed = prepare(recording, profile, others=others or Others())
     node = run_node(engine, config, feed, profile.heap_bytes)
-    assessment = assess(recording, settings)
+    assessment = assess(recording, settings, others)
     return assessment, node, compare(node.raw, assessment, config, run_model(config, feed))

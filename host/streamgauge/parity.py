@@ -7,8 +7,9 @@ a bound:
 =====================  ===============================================================================
 IoU of one pair        ``2^-27``: a quotient rounded to 26 bits
 distance, sum of costs ``2^-27`` for each pair of one label
-faded mean             ``R 2^-31 / (sqrt(alpha) (1 - alpha))``, because ``1 - alpha`` is rounded to 30 bits,
-                       and two units of the faded sum's last bit, divided by its weight
+faded mean             ``17/16 R 2^-31 / (sqrt(alpha) (1 - alpha))``, because ``1 - alpha`` and its sixteenth
+                       power are rounded to 30 bits, ``2^-23 (1 - alpha) / (1 - alpha^16)`` for the rounded
+                       weights of runs, and two units of the faded sum's last bit, divided by its weight
 float64                what the host's own rounding adds, a few ``2^-52`` of the figure
 =====================  ===============================================================================
 
@@ -27,6 +28,7 @@ import numpy as np
 
 from .align import Alignment
 from .assess import Assessment
+from .extras.parity import compare_extras
 from .scores import Stat
 
 IOU_BITS = 26
@@ -135,6 +137,7 @@ def compare(
         _slices(tally, raw["slices"], assessment, names)
     if "prequential" in raw:
         _prequential(tally, raw["prequential"], assessment)
+    compare_extras(tally, raw, assessment.extras, config)
     with_host = tally.compared
     if model is not None:
         _model(tally, raw, model)
@@ -172,7 +175,9 @@ def faded_bound(raw: dict[str, Any], loss_max: float = 1.0) -> float:
     """Return how far a node's faded mean may lie from the exact one."""
     alpha = 1 - raw["alpha_q30"] / 2**30
     quantised = loss_max * 2.0**-31 / (math.sqrt(alpha) * (1 - alpha))
-    return quantised + 2 * 2.0 ** -raw["fading_bits"] / faded_weight(raw) + 4 * _EPSILON * loss_max
+    runs = 8 * 2.0**-26 * (1 - alpha) / (1 - alpha**16)
+    units = 2 * 2.0 ** -raw["fading_bits"] / faded_weight(raw)
+    return 17 / 16 * quantised + runs + units + 4 * _EPSILON * loss_max
 
 
 @dataclass

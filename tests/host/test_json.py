@@ -14,9 +14,13 @@ import pytest
 from outcomes import outcome_of
 from streamgauge import example, jsonreport
 from streamgauge.cli import main
-from streamgauge.files import ReadOptions
+from streamgauge.extras.figures import Extras, ExtrasSettings, extras
+from streamgauge.extras.others import HoldoutSet, Others
+from streamgauge.extras.records import records_of
+from streamgauge.files import ReadOptions, Recording
 from streamgauge.outcome import Outcome
 from streamgauge.parity import Difference
+from streamgauge.profile import load_profile
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +31,32 @@ def outcome() -> Outcome:
 
 def keys(value: Any, labels: set[str], path: str = "") -> Iterator[str]:
     """The keys of a document as `KEYS` writes them."""
-    if path == "node.raw":
+    if path == "node.raw" or path.endswith(".settings"):
         yield path
     elif isinstance(value, dict):
         for key, inner in value.items():
             name = "<label>" if path.endswith("per_label") and key in labels else key
+            name = "<detector>" if path == "drift" else name
             yield from keys(inner, labels, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         for inner in value:
             yield from keys(inner, labels, path + "[]")
     else:
         yield path
+
+
+def all_extras(recording: Recording) -> Extras | None:
+    """Figures of all there may be beside truth and prediction, with alarms of every detector."""
+    records = records_of(recording)
+    assert records is not None
+    half = len(records.truth) // 2
+    second = np.where(np.arange(len(records.truth)) < half, records.prediction, 0).astype(np.uint8)
+    holdout = HoldoutSet(second[:20], ((100, second[:20]), (10**9, second[:20])))
+    others = Others(("one", "other"), second, second, holdout)
+    profile = load_profile("sensor").with_values(
+        {"estimators.on": ["page_hinkley", "ddm", "adwin"], "page_hinkley.threshold": 1.0}
+    )
+    return extras(recording, ExtrasSettings.of(profile), others)
 
 
 def test_every_key_is_documented_and_there(outcome: Outcome) -> None:
@@ -47,15 +66,16 @@ def test_every_key_is_documented_and_there(outcome: Outcome) -> None:
     different = Difference("alignment.cost", 1.0, 2.0, 0.5, "host")
     full = replace(
         outcome,
-        assessment=replace(outcome.assessment, recording=recording),
+        assessment=replace(outcome.assessment, recording=recording, extras=all_extras(recording)),
         parity=replace(outcome.parity, first=(different,), remarks=("a remark",), different=1),
     )
     document = jsonreport.document(full)
     found = set(keys(document, set(document["labels"])))
-    documented = {key for key, _ in jsonreport.KEYS}
+    nothing = ("drift", "compare", "reliability", "holdout")  # what they are without their input
+    documented = {key for key, _ in jsonreport.KEYS if key not in nothing}
     assert found - documented == set()
     assert documented - found == set()
-    assert len(documented) == len(jsonreport.KEYS)
+    assert len(documented) == len(jsonreport.KEYS) - len(nothing)
 
 
 def test_it_survives_json(outcome: Outcome) -> None:

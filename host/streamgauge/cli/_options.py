@@ -103,11 +103,12 @@ def node_options(default: str | None, why: str) -> Callable[[Command], Command]:
 
 @dataclass(frozen=True)
 class Source:
-    """A recording and the names it was asked for by."""
+    """A recording, the names it was asked for by, and how it was read."""
 
     truth: str
     prediction: str
     recording: Recording
+    options: ReadOptions
 
 
 def read_source(given: dict[str, Any]) -> Source:
@@ -137,7 +138,8 @@ def read_source(given: dict[str, Any]) -> Source:
             else "there is nothing to assess: give a truth and a prediction, or try --example",
             click.get_current_context(),
         )
-    return Source(truth, prediction, read_pair(truth, prediction, replace(options, **_asked(reading))))
+    options = replace(options, **_asked(reading))
+    return Source(truth, prediction, read_pair(truth, prediction, options), options)
 
 
 def _asked(reading: Mapping[str, Any]) -> dict[str, Any]:

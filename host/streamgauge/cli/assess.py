@@ -16,6 +16,7 @@ from streamgauge.picture import save_picture
 from streamgauge.report import render
 
 from ._options import label_weights, node_options, read_profile, read_source, recording_options
+from ._others import estimators_change, others_options, read_beside
 
 
 @click.command(
@@ -29,6 +30,7 @@ Examples:
   streamgauge assess truth.csv prediction.csv --node /dev/ttyACM0 --json > report.json""",
 )
 @recording_options
+@others_options
 @node_options(None, "Also run a node: an engine, auto for the best there is, or a board's port.")
 @click.option("--weights", metavar="A=2,B=0", help="Weights of labels in the averages of the slices.")
 @click.option("--without-null", is_flag=True, help="Leave NULL out of the averages of the slices.")
@@ -49,7 +51,8 @@ def command(**given: Any) -> None:
     as_json, brief, svg = given.pop("as_json"), given.pop("brief"), given.pop("svg")
     weights, include_null = given.pop("weights"), not given.pop("without_null")
     node = given.pop("node")
-    source = read_source(given)
+    source, others = read_beside(given, read_source(given))
+    estimators_change(given)
     profile, settings = read_profile(given, for_node=node is not None)
     settings = replace(
         settings,
@@ -59,10 +62,10 @@ def command(**given: Any) -> None:
     engine, notes = _engine(node)
     named = (source.truth, source.prediction, profile)
     if engine is None:
-        outcome = Outcome(*named, assess(source.recording, settings), notes=notes)
+        outcome = Outcome(*named, assess(source.recording, settings, others), notes=notes)
     else:
         with engine:
-            outcome = Outcome(*named, *assess_on(source.recording, settings, profile, engine))
+            outcome = Outcome(*named, *assess_on(source.recording, settings, profile, engine, others))
     if svg is not None:
         save_picture(outcome, svg, _title(svg), brief=brief)
     if as_json:

@@ -70,6 +70,8 @@ class _Run:
         memory["code"] = after - before
         with open("plan.json") as file:
             plan = json.load(file)
+        if plan["mode"] == "samples":
+            import assess_samples as samples
         config = gauge.load("config.json")
         before = self.used("state")
         node = gauge.Node(config)
@@ -77,7 +79,10 @@ class _Run:
         memory["state"] = after - before
         memory["ledger"] = node.ledger.used
         gc.disable()
-        memory["allocated"] = self.records(plan) if plan["mode"] == "records" else self.slices(plan)
+        if plan["mode"] == "samples":
+            memory["allocated"] = samples.feed(node, plan)
+        else:
+            memory["allocated"] = self.records(plan) if plan["mode"] == "records" else self.slices(plan)
         gc.enable()
         self.used("figures")
         node.finish()

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 
+from streamgauge.extras.report import extras_sections
 from streamgauge.outcome import Outcome
 
 from .alignment import alignment_section
@@ -80,3 +81,5 @@ def figures(outcome: Outcome, width: int, brief: bool) -> Iterator[RenderableTyp
     yield from slices_section(outcome, width, brief)
     yield title("Prequential error", "tested before its truth is known, Gama")
     yield from prequential_section(outcome, width)
+    task = outcome.assessment.recording.task
+    yield from extras_sections(outcome.assessment.extras, task, width, brief)

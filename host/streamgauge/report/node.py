@@ -13,7 +13,7 @@ from streamgauge.parity import Parity
 
 from .grid import Grid, indented, share_cells
 
-_TOLD = {"slices": "batches of labels", "records": "segments"}
+_TOLD = {"slices": "batches of labels", "records": "segments", "samples": "single labels"}
 
 
 def engine_text(node: NodeRun, profile: str) -> str:
