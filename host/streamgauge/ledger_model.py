@@ -20,10 +20,10 @@ loss          15, and two bytes a record of the window
 page_hinkley  36, and a bit a record of its window where it watches one
 ddm           21
 adwin         24 of settings and counters, 16 logarithms; per row 3 for its ring, and a word a bucket
-compare       a clock that fades: 6 and a table of 17; 26 of sums, leads and counters; two bits a record
+compare       a clock that fades: 7 and a table of 17; 26 of sums, leads and counters; two bits a record
               of its window, 15 in a word
 forgetting    a clock; 6; per label the halvings its row has paid, and L cells
-reliability   a clock, and 3 more for that of records without truth; 5; four columns of bins
+reliability   a clock, and 4 more for that of records without truth; 5; four columns of bins
 holdout       the set, a byte a record; 5, and three words a score kept
 hierarchy     116 for settings, sums and levels; a word a boundary and level
 ============  ===========================================================================================
@@ -44,7 +44,7 @@ CONFIG = "config"
 
 _RECORDS_A_WORD = 30  # a word keeps clear of its two upper bits
 _CODES_A_WORD = 15
-_FADING_CLOCK = 6 + 17
+_FADING_CLOCK = 7 + 17
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _forgetting(o: Config) -> Iterator[Array]:
 
 
 def _reliability(o: Config) -> Iterator[Array]:
-    yield Array("reliability", _FADING_CLOCK + 3 + 5 + 4 * o["bins"])
+    yield Array("reliability", _FADING_CLOCK + 4 + 5 + 4 * o["bins"])
 
 
 def _holdout(o: Config) -> Iterator[Array]:
