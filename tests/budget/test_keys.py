@@ -46,7 +46,7 @@ def test_options_are_named_as_the_nodes_classes_name_them() -> None:
 
 def test_a_table_of_keys_belongs_to_an_estimator_and_may_be_left_out() -> None:
     tables = {key.path.partition(".")[0] for key in KEYS if "." in key.path}
-    assert tables - {"heap", "capacity", "estimators"} <= set(ESTIMATORS)
+    assert tables - {"heap", "code", "capacity", "estimators"} <= set(ESTIMATORS)
     config = compile_config(load_profile("sensor"), TASK)
     assert not {"options", "restart"} & set(config)
     assert config["group"] == 16
@@ -106,7 +106,7 @@ def test_parts_restart_at_an_alarm_slice_by_slice() -> None:
         ({"reliability.alpha": 0.9999999}, "reliability.alpha is 0.9999999 (at most 0.999999, or 1, was"),
         (
             {"adwin.rows": 12},
-            "adwin.rows is 12 (grain * per_row * (2^rows - 1) was expected below 2^15, it is 81900)",
+            "adwin.rows is 12 (grain * per_row * (2^rows - 1) was expected below 2^15, it is 163800)",
         ),
         ({"adwin.buckets": 5}, "adwin.buckets is no key of a memory profile"),
         (
