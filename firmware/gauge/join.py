@@ -29,6 +29,7 @@ else:
 
 _M = const(0x3FFFFFFF)
 _H = const(0x20000000)
+_STALE = const(0x3000000)
 _UNKNOWN = const(255)
 _GOES_ON = const(0x1000000)
 _ENTRY = const(8)
@@ -272,7 +273,7 @@ def step(p, b: ptr32, room: int) -> int:
                 if flags & 2:
                     h = w[_SCRATCH + 3]
         elif n == 0:
-            if w[_FLUSH] == 0:
+            if w[_FLUSH] == 0 and w[_KU] == 0:
                 keep = w[_TICKS]
             hand_on = w[_FLUSH]
             if held + w[_RECORDS] >= w[_GROUP]:
@@ -306,7 +307,10 @@ def _start(w):
             # It is told of later, if at all; what it then says of the time before counts for nothing.
             w[o + _STATE] = 1
             w[o + _FIRST] = w[o + _END] = w[_POS]
-            w[o + _LAST] = (w[_POS] - 1) & _M
+            if w[_LOSING] and (w[_LOST] - w[_POS]) & _M > _STALE:
+                # As `_forget` in runs.py.
+                w[o + _END] = w[_LOST]
+            w[o + _LAST] = (w[o + _END] - 1) & _M
         w[o + _LEAD] = 1 if w[o + _FIRST] != w[_POS] else 0
 
 

@@ -35,6 +35,7 @@ _RECORDS = const(5)
 _LIMIT = const(6)
 _FAST = const(0)
 _MORE = const(41)
+_MASK = const(33)
 _LABELS = const(39)
 _LOSING = const(43)
 _BAD_LABEL = const(46)
@@ -53,6 +54,8 @@ _LABEL = const(1)
 _START = const(2)
 _END = const(3)
 _LAST = const(4)
+_HEAD = const(5)
+_TAIL = const(6)
 
 
 # Estimators that a node may do without: module, class, its update.
@@ -280,7 +283,7 @@ class Node:
                     _catch_up(self)
                 return
         take(x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING]:
+        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
             _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -329,7 +332,7 @@ class Node:
                     _catch_up(self)
                 return
         take(x, j, 0, j, 0, now & _M)
-        if w[_Q + _END] != w[_POS] or w[_LOSING]:
+        if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
             _pump(self)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
@@ -410,7 +413,14 @@ class Node:
         if self.labels:
             self.labels.waiting.settle()
         self._join[_BUSY] = 1
-        if runs.end(self._join):
+        to = runs.latest(self._join)
+        if to >= 0:
+            # The side that is behind first: then the other's last runs find the ring empty.
+            side = runs.behind(self._join)
+            runs.end(self._join, side, to)
+            _pump(self)
+            runs.end(self._join, 1 - side, to)
+            join.flush(self._join)
             _pump(self)
             b = self._arrays[0]
             for i in range(_ENTRY):

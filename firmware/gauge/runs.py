@@ -17,6 +17,7 @@ _H = const(0x20000000)  # half the circle of times: beyond it "later" and "earli
 _LONGEST = const(0x10000000)  # a run is split here, so that every difference of times stays below _H
 _FAR = const(0x1C000000)  # a side may be known at most that far ahead of the join
 _BEHIND = const(0x30000000)
+_STALE = const(0x3000000)  # with _FAR below _H: so far behind the join a side may be that is not told
 _UNKNOWN = const(255)
 _GOES_ON = const(0x1000000)  # in a run's label: the segment does not end with the run
 
@@ -75,18 +76,31 @@ def push(w, side, end, over):
 
 
 def _lose(w, side, end):
-    # A full ring gives up its oldest run: the time up to its end will be unassessed. So does a
-    # run so far back that the circle of times would close.
+    # A full ring gives up its oldest run: the time up to its end will be unassessed. So does what is so far
+    # back that the circle of times would close.
     o = _SIDE + _WORDS * side
     pos = w[_LOST] if w[_LOSING] else w[_POS]
-    while w[o + _TAIL] > w[o + _HEAD]:
-        if w[o + _TAIL] - w[o + _HEAD] <= w[_MASK] and not _FAR < (end - pos) & _M < _BEHIND:
-            break
-        i = (w[_MASK] + 1) * side + (w[o + _HEAD] & w[_MASK])
-        pos = w[_RING + 2 * i + 1]
-        w[_LOST] = pos
-        w[_LOSING] = 1
-        w[o + _HEAD] += 1
+    while w[o + _TAIL] - w[o + _HEAD] > w[_MASK] or _FAR < (end - pos) & _M < _BEHIND:
+        if w[o + _TAIL] == w[o + _HEAD]:
+            pos = (end - _FAR) & _M
+        else:
+            i = (w[_MASK] + 1) * side + (w[o + _HEAD] & w[_MASK])
+            pos = w[_RING + 2 * i + 1]
+            w[o + _HEAD] += 1
+        _lost(w, o, pos)
+
+
+def _lost(w, o, pos):
+    w[_LOST] = pos
+    w[_LOSING] = 1
+    w[o + _LEAD] = 0
+    # A side that was told nothing for long goes on where time is not lost yet: what it was told last would
+    # soon seem to lie ahead.
+    o = 2 * _SIDE + _WORDS - o
+    if w[o + _STATE] and _STALE < (pos - w[o + _END]) & _M <= _H:
+        w[o + _STATE] = _CLOSED
+        w[o + _START] = w[o + _END] = pos
+        w[o + _LAST] = (pos - 1) & _M
 
 
 def _split(w, side):
@@ -238,6 +252,9 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             w[o + _LAST] = (end - w[_SLICE]) & m
             if (end - w[o + _START]) & m > _LONGEST:
                 _split(p, side)
+            ahead = (end - w[_POS]) & m
+            if ahead > _FAR and ahead < _BEHIND:
+                _lose(p, side, end)
         if i >= n or w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
             return i
 
@@ -340,23 +357,23 @@ def release(w, side, start):
     push(w, side, w[o + _END], over)
 
 
-def end(w):
-    """The recording ends: both sides are filled up to the latest end and closed. 0: there was none."""
-    if not w[_SIDE + _STATE] and not w[_SIDE + _WORDS + _STATE]:
-        return 0
-    for side in range(2):
-        o = _SIDE + _WORDS * side
-        if not w[o + _STATE]:
-            begin(w, side, w[_POS])
-        elif w[_OVERLAP] and w[o + _STATE] == _OPEN:
-            release(w, side, w[o + _RAW])
-    for side in range(2):
-        to = w[_SIDE + _WORDS * (1 - side) + _END]
-        if 0 < (to - w[_SIDE + _WORDS * side + _END]) & _M < _H:
-            _gap(w, side, to)
-        close(w, side)
-    w[_FLUSH] = 1
-    return 1
+def behind(w):
+    """The side that is known less far."""
+    if w[_SIDE + _STATE] and w[_SIDE + _WORDS + _STATE]:
+        return 0 if (w[_SIDE + _END] - w[_SIDE + _WORDS + _END]) & _H else 1
+    return 1 if w[_SIDE + _STATE] else 0
+
+
+def end(w, side, to):
+    """The recording ends: the side is filled up to the latest tick that either was told of, and closed."""
+    o = _SIDE + _WORDS * side
+    if not w[o + _STATE]:
+        begin(w, side, w[_POS])
+    elif w[_OVERLAP] and w[o + _STATE] == _OPEN:
+        release(w, side, w[o + _RAW])
+    if 0 < (to - w[o + _END]) & _M < _H:
+        _gap(w, side, to)
+    close(w, side)
 
 
 def latest(w):
