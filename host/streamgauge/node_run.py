@@ -23,7 +23,8 @@ from .files import Recording
 from .profile import Profile, check_node_range, compile_config
 
 PROGRAM = "assess_node"
-SAMPLES = "assess_samples"  # its part for recordings told sample by sample
+# Its parts for what is not told in segments or batches of labels.
+_APART = {"samples": ("assess_samples",), "levels": ("assess_levels",)}
 
 # What to lower where a part's arrays do not fit.
 _KEYS = {
@@ -105,7 +106,7 @@ class NodeRun:
     memory : NodeMemory
     updates : int
         Calls of the node's entries.
-    mode : {"records", "slices", "samples"}
+    mode : {"records", "slices", "samples", "levels"}
         How the recording was told (see `feed`).
     """
 
@@ -187,7 +188,7 @@ def run_node(
     files = {
         **built,
         PROGRAM + ".mpy": _program(),
-        **({SAMPLES + ".mpy": _program(SAMPLES)} if feed.plan["mode"] == "samples" else {}),
+        **{name + ".mpy": _program(name) for name in _APART.get(feed.plan["mode"], ())},
         "config.json": json.dumps(config).encode(),
         "plan.json": json.dumps(feed.plan).encode(),
         "feed.bin": feed.data,

@@ -70,8 +70,9 @@ class _Run:
         memory["code"] = after - before
         with open("plan.json") as file:
             plan = json.load(file)
-        if plan["mode"] == "samples":
-            import assess_samples as samples
+        apart = None
+        if plan["mode"] not in ("records", "slices"):
+            apart = __import__("assess_" + plan["mode"])
         config = gauge.load("config.json")
         before = self.used("state")
         node = gauge.Node(config)
@@ -79,8 +80,8 @@ class _Run:
         memory["state"] = after - before
         memory["ledger"] = node.ledger.used
         gc.disable()
-        if plan["mode"] == "samples":
-            memory["allocated"] = samples.feed(node, plan)
+        if apart:
+            memory["allocated"] = apart.feed(node, plan)
         else:
             memory["allocated"] = self.records(plan) if plan["mode"] == "records" else self.slices(plan)
         gc.enable()

@@ -13,7 +13,12 @@ from streamgauge.parity import Parity
 
 from .grid import Grid, indented, share_cells
 
-_TOLD = {"slices": "batches of labels", "records": "segments", "samples": "single labels"}
+_TOLD = {
+    "slices": "batches of labels",
+    "records": "segments",
+    "samples": "single labels",
+    "levels": "boundaries",
+}
 
 
 def engine_text(node: NodeRun, profile: str) -> str:
