@@ -218,15 +218,11 @@ def align_recording(
 
 
 def _align_blocks(blocks: list[tuple[Segments, Segments]], labels: int, closed: bool, c0: float) -> Alignment:
-    if not _LEAST_C0 <= c0 <= _MOST_C0:
-        raise InputError(
-            f"cost c0 = {c0} of an unmatched segment (expected a number above 0, from 2^-20 to 2^20)",
-            remedy="The published cost is 2",
-        )
+    check_c0(c0)
     truth = concatenate([block for block, _ in blocks])
     prediction = concatenate([block for _, block in blocks])
-    _check(truth, labels, "truth")
-    _check(prediction, labels, "prediction")
+    check_segments(truth, labels, "truth")
+    check_segments(prediction, labels, "prediction")
     rows = np.cumsum([len(block) for block, _ in blocks], dtype=np.int64).tolist()
     columns = np.cumsum([len(block) for _, block in blocks], dtype=np.int64).tolist()
     # Backwards, so that of blocks without a true segment of their own the one that has the row is kept.
@@ -235,7 +231,17 @@ def _align_blocks(blocks: list[tuple[Segments, Segments]], labels: int, closed: 
     return _read_out(truth, prediction, matches, labels, closed, c0)
 
 
-def _check(segs: Segments, labels: int, name: str) -> None:
+def check_c0(c0: float) -> None:
+    """Raise InputError for a cost that is out of range."""
+    if not _LEAST_C0 <= c0 <= _MOST_C0:
+        raise InputError(
+            f"cost c0 = {c0} of an unmatched segment (expected a number above 0, from 2^-20 to 2^20)",
+            remedy="The published cost is 2",
+        )
+
+
+def check_segments(segs: Segments, labels: int, name: str) -> None:
+    """Raise InputError for the first segment that cannot be aligned."""
     for wrong, what, remedy in (
         (
             (segs.label < 0) | (segs.label >= labels),
@@ -269,7 +275,7 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _repeated(
+def repeated(
     unmatched: Segments, other: Segments, other_matched: npt.NDArray[np.bool_], labels: int
 ) -> IntArray:
     """Count by label the unmatched segments that overlap a matched one of their label on the other side."""
@@ -320,8 +326,8 @@ def _read_out(
         pred_segments=len(prediction),
         unmatched_truth=len(missed),
         unmatched_prediction=len(invented),
-        repetitions_split=_repeated(invented, truth, truth_matched, labels),
-        repetitions_merge=_repeated(missed, prediction, prediction_matched, labels),
+        repetitions_split=repeated(invented, truth, truth_matched, labels),
+        repetitions_merge=repeated(missed, prediction, prediction_matched, labels),
         cost_sum=cost_sum,
         latency=Stat.of(latency),
         onset_latency=Stat.of(onset),

@@ -195,9 +195,9 @@ def prequential(
     InputError
         If a parameter or a loss is out of range.
     """
-    alpha = _check(window, alpha, R, delta)
+    alpha = check_parameters(window, alpha, R, delta)
     runs = losses if isinstance(losses, LossRuns) else LossRuns.of(losses)
-    _check_losses(runs, R)
+    check_losses(runs, R)
     labelled = ~np.isnan(runs.loss)
     loss, length = runs.loss[labelled], runs.length[labelled]
     until = np.cumsum(length)
@@ -208,10 +208,39 @@ def prequential(
     in_window = np.clip(window - after, 0, length)
     window_count = int(in_window.sum())
     window_sum = math.fsum((loss * in_window).tolist())
-    weight = _faded_weight(alpha, count)
     # The run's own weight as it stood at its end, faded since.
-    weights = _faded_weights(alpha, length) * np.power(alpha, after.astype(np.float64))
+    weights = faded_weights(alpha, length) * np.power(alpha, after.astype(np.float64))
     fading_sum = math.fsum((loss * weights).tolist())
+
+    return figures_of(
+        count=count,
+        unlabelled=int(runs.length.sum()) - count,
+        loss_sum=loss_sum,
+        window_count=window_count,
+        window_sum=window_sum,
+        fading_sum=fading_sum,
+        window=window,
+        alpha=alpha,
+        R=R,
+        delta=delta,
+    )
+
+
+def figures_of(
+    *,
+    count: int,
+    unlabelled: int,
+    loss_sum: float,
+    window_count: int,
+    window_sum: float,
+    fading_sum: float,
+    window: int,
+    alpha: float,
+    R: float,
+    delta: float,
+) -> Prequential:
+    """Return the estimates that counts and sums make; the names are those of `Prequential`."""
+    weight = faded_weight(alpha, count)
 
     def estimate(total: float, size: float, n_eff: float) -> Estimate:
         if size == 0:
@@ -222,11 +251,11 @@ def prequential(
 
     return Prequential(
         count=count,
-        unlabelled=int(runs.length.sum()) - count,
+        unlabelled=unlabelled,
         mean=estimate(loss_sum, count, float(count)),
         window=estimate(window_sum, window_count, float(window_count)),
         fading=estimate(
-            fading_sum, weight, weight**2 / _faded_weight(alpha, count, squared=True) if count else 0.0
+            fading_sum, weight, weight**2 / faded_weight(alpha, count, squared=True) if count else 0.0
         ),
         loss_sum=loss_sum,
         window_count=window_count,
@@ -246,7 +275,7 @@ def curves(losses: LossRuns | npt.ArrayLike, *, window: int, alpha: float) -> Cu
     Parameters are those of `prequential`. Sums run over float64 records: exact for 0-1 losses, otherwise
     within a relative error of 1e-12 up to a million records.
     """
-    alpha = _check(window, alpha, 1.0, 0.05)
+    alpha = check_parameters(window, alpha, 1.0, 0.05)
     records = losses.records() if isinstance(losses, LossRuns) else np.asarray(losses, dtype=np.float64)
     at = np.flatnonzero(~np.isnan(records))
     loss = records[at]
@@ -259,18 +288,18 @@ def curves(losses: LossRuns | npt.ArrayLike, *, window: int, alpha: float) -> Cu
         record=at.astype(np.int64),
         mean=total / n,
         window=in_window / np.minimum(n, window),
-        fading=faded_sums(loss, alpha) / _faded_weights(alpha, n),
+        fading=faded_sums(loss, alpha) / faded_weights(alpha, n),
     )
 
 
-def _faded_weights(alpha: float, count: IntArray) -> FloatArray:
+def faded_weights(alpha: float, count: IntArray) -> FloatArray:
     """Return ``1 + alpha + ... + alpha^(count-1)``, element by element."""
     if alpha == 1.0:
         return count.astype(np.float64)
     return np.expm1(count * math.log(alpha)) / (alpha - 1.0)
 
 
-def _faded_weight(alpha: float, count: int, *, squared: bool = False) -> float:
+def faded_weight(alpha: float, count: int, *, squared: bool = False) -> float:
     """Return the sum of the weights of `count` records, or of their squares."""
     if alpha == 1.0:
         return float(count)
@@ -279,7 +308,8 @@ def _faded_weight(alpha: float, count: int, *, squared: bool = False) -> float:
     return math.expm1(count * math.log(alpha)) / (alpha - 1.0)
 
 
-def _check(window: int, alpha: float, loss_max: float, delta: float) -> float:
+def check_parameters(window: int, alpha: float, loss_max: float, delta: float) -> float:
+    """Return alpha as a float, or raise InputError for the first parameter that is out of range."""
     if window < 1:
         raise InputError(f"window of {window} records (expected 1 or more)")
     if not (math.isfinite(loss_max) and loss_max > 0):
@@ -293,7 +323,8 @@ def _check(window: int, alpha: float, loss_max: float, delta: float) -> float:
     return check_alpha(alpha)
 
 
-def _check_losses(runs: LossRuns, loss_max: float) -> None:
+def check_losses(runs: LossRuns, loss_max: float) -> None:
+    """Raise InputError for the first loss that is out of range, or a run without records."""
     if (runs.length < 1).any():
         raise InputError("a run of losses without records (expected a length of 1 or more)")
     wrong = (runs.loss < 0) | (runs.loss > loss_max)  # nan is neither

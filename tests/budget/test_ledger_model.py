@@ -31,7 +31,7 @@ def configs(draw: st.DrawFn) -> dict[str, Any]:
         "hierarchy.levels_prediction": draw(st.integers(1, 4)),
         "hierarchy.boundaries": draw(st.integers(1, 200)),
         "page_hinkley.source": draw(st.sampled_from(["loss", "fading", "window"])),
-        "adwin.rows": draw(st.integers(2, 9)),
+        "adwin.rows": draw(st.integers(2, 8)),
         "adwin.per_row": draw(st.integers(2, 9)),
         "compare.window": draw(st.integers(1, 3000)),
         "reliability.bins": draw(st.sampled_from([2, 8, 64])),
