@@ -493,6 +493,13 @@ class Node:
             Store(self, prefix)
         return self.store
 
+    def memory(self, probe=True):
+        """What the heap holds, in bytes: total, used, free, high_water, largest, fragmentation (per cent), and
+        the state's arrays. probe: whether to look for the largest free block (memory.py)."""
+        from gauge.memory import memory
+
+        return memory(self, probe)
+
     def report(self, stream):
         """Writes a report of all figures, as text."""
         from gauge.report import report
