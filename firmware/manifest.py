@@ -18,6 +18,7 @@ package(
         "ledger.py",
         "line.py",
         "loss.py",
+        "memory.py",
         "node.py",
         "prequential.py",
         "reliability.py",
