@@ -189,21 +189,17 @@ def cuts(before: dict[str, bytes], log: list[tuple[Any, ...]]) -> Iterator[dict[
     synced = dict(before)
     pending: dict[str, bytes] = {}
 
-    def variants() -> Iterator[dict[str, bytes]]:
-        for name, data in pending.items():
-            yield {**synced, name: data}
-            yield {**synced, name: b"\xff" * len(data)}
-        yield dict(synced)
-
     for step in log:
         kind, name = step[0], step[1]
         if kind == "open":
             pending[name] = b""
-            yield from variants()
+            yield dict(synced)
+            yield {**synced, name: b""}
         elif kind == "write":
             for byte in step[2]:
                 pending[name] += bytes([byte])
-                yield from variants()
+                yield {**synced, name: pending[name]}
+                yield {**synced, name: b"\xff" * len(pending[name])}
         elif kind == "sync":
             if name in pending:
                 synced[name] = pending.pop(name)
