@@ -65,7 +65,7 @@ class FakeLink:
             assert "mkdir" in program
         return ""
 
-    def write(self, path: str, content: bytes, progress: Any = None) -> None:
+    def write(self, path: str, content: bytes, progress: Any = None, heap: int = 0) -> None:
         """Keep the content, or something else."""
         if self.faulty.get(path, 0) > 0:
             self.faulty[path] -= 1

@@ -17,6 +17,8 @@ import time
 import tty
 from pathlib import Path
 
+_BOOT = 0.4  # seconds
+
 
 class PtyNode:
     """Serve one emulated board on `port` until closed.
@@ -81,6 +83,7 @@ class PtyNode:
                 start_new_session=True,
             )
             os.close(slave)
+            self._began = time.monotonic()
             self.boots += 1
             self._last = b""
             if not main:
@@ -100,6 +103,11 @@ class PtyNode:
                 self._child.wait()
                 os.close(self._inner)
                 self._child, self._raw = None, False
+
+    def disturb(self, noise: bytes) -> None:
+        """Put bytes on the line to the host that the node did not write."""
+        with self._lock:
+            self._to_host(noise)
 
     def close(self) -> None:
         """End the program and give the pty back."""
@@ -157,6 +165,8 @@ class PtyNode:
             return
         # The unix port leaves the terminal raw while it runs a program, so that Ctrl-C is no signal.
         if b"\x03" in received and self._last != b">":
+            # A process that has just begun dies of the signal, where a board would still be booting.
+            time.sleep(max(0.0, self._began + _BOOT - time.monotonic()))
             self._child.send_signal(signal.SIGINT)
             received = received.replace(b"\x03", b"")
             self._wait_for_prompt()

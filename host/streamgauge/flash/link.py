@@ -14,7 +14,10 @@ from typing import Any
 from ..errors import InputError
 
 _READ_CHUNK = 256
-_WRITE_CHUNK = 768  # 1024 characters of base64: less for the board to parse, and for the line, than a literal
+# As base64, which is less for the board to parse, and for the line, than a literal. Larger ones are faster:
+# each costs a few round trips; but the board holds one three or four times over while it takes it in.
+_LEAST_CHUNK, _MOST_CHUNK = 384, 3072
+_SHARE_OF_HEAP = 48
 _TRIES = 3
 
 _DIGEST = """
@@ -110,11 +113,14 @@ class Link:
             raise BoardRefused(lines[-1] if lines else "an error without a message", self.port)
         return str(output.decode("utf-8", "replace").replace("\r\n", "\n"))
 
-    def write(self, path: str, content: bytes, progress: Callable[[int], None] = lambda count: None) -> None:
-        """Write a file; `progress` is told how many more bytes are through."""
+    def write(
+        self, path: str, content: bytes, progress: Callable[[int], None] = lambda count: None, heap: int = 0
+    ) -> None:
+        """Write a file to a board with so much heap; `progress` is told how many more bytes are through."""
+        size = max(_LEAST_CHUNK, min(_MOST_CHUNK, heap // _SHARE_OF_HEAP // 3 * 3))
         self.run(f"import binascii\n_a = binascii.a2b_base64\n_f = open({path!r}, 'wb')\n_w = _f.write")
-        for at in range(0, len(content), _WRITE_CHUNK):
-            chunk = content[at : at + _WRITE_CHUNK]
+        for at in range(0, len(content), size):
+            chunk = content[at : at + size]
             self.run(f"_w(_a('{base64.b64encode(chunk).decode()}'))")
             progress(len(chunk))
         self.run("_f.close()")

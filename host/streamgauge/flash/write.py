@@ -43,7 +43,7 @@ def carry_out(link: Link, plan: Plan, progress: Callable[[str, int], None]) -> N
     for path, content in plan.write.items():
         wanted = hashlib.sha256(content).hexdigest()
         for attempt in range(1, _TRIES + 1):
-            link.write(path, content, partial(progress, path))
+            link.write(path, content, partial(progress, path), plan.board.heap_free)
             if link.digest(path) == wanted:
                 break
             if attempt == _TRIES:
