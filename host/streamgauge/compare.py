@@ -36,7 +36,7 @@ from .fading import check_alpha, faded_sums, tail_weights
 CHI2_95 = 3.841
 CHI2_99 = 6.635
 
-# A faded sum of less than this is a loss of 20 memories ago: a ratio of two such says nothing about the present.
+# A faded sum below this is a loss of 20 memories ago: a ratio of two such says nothing about the present.
 _FADED_AWAY = 1e-9
 
 _BLOCK = 4096
@@ -284,16 +284,17 @@ class Comparer:
         weights = tail_weights(self.alpha, len(a))
         decay = self.alpha ** len(a)
         for side, x in enumerate((a, b)):
-            self._losses[side] = self._losses[side] * decay + float(weights @ x[-len(weights) :])
+            # Not a dot product: its threads cost more than the sum.
+            self._losses[side] = self._losses[side] * decay + float((weights * x[-len(weights) :]).sum())
 
     def _move_faded(self, code: NDArray[np.int8]) -> None:
         whole = len(code) // _BLOCK
         weights = self.alpha ** np.arange(_BLOCK - 1, -1, -1.0)
         blocks = code[: whole * _BLOCK].reshape(whole, _BLOCK).astype(np.float64)
         starts = []
-        for difference, total in zip(
-            (blocks @ weights).tolist(), (np.abs(blocks) @ weights).tolist(), strict=True
-        ):
+        differences = np.einsum("ij,j->i", blocks, weights)
+        totals = np.einsum("ij,j->i", np.abs(blocks), weights)
+        for difference, total in zip(differences.tolist(), totals.tolist(), strict=True):
             starts.append((self._difference, self._total))
             self._difference = self._difference * self.alpha**_BLOCK + difference
             self._total = self._total * self.alpha**_BLOCK + total
