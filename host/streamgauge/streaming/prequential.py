@@ -132,7 +132,7 @@ class StreamingPrequential:
         self._at = (begin + len(records)) % size
 
 
-def _products(loss: FloatArray, by: npt.NDArray[np.generic]) -> Sequence[float]:
+def _products(loss: FloatArray, by: npt.NDArray[np.float64 | np.int64]) -> Sequence[float]:
     products: list[float] = (loss * by).tolist()
     return products
 
