@@ -132,6 +132,23 @@ def test_ddm_raises_rivers_alarms_with_the_papers_warm_up(three_rates, level):
     assert expected
 
 
+@pytest.mark.parametrize("recogniser", [1, 2])
+def test_elec2_raises_the_oracles_alarms(shared, recogniser):
+    columns = np.loadtxt(shared / "data/streams/elec2_nb_ht.csv.gz", delimiter=",", skiprows=1, dtype=int).T
+    losses = (columns[0] != columns[recogniser]).astype(float)
+    ddm, both = DDM(), PageHinkley(direction="both")
+    ddm.update(losses)
+    both.update(losses)
+    assert_same(ddm.alarms, oracle.ddm(losses.tolist(), 4.0, 200))
+    assert_same(both.alarms, oracle.page_hinkley(losses.tolist(), 0.05, 22.0, direction="both"))
+    assert len(both.alarms) > 50
+    # The bucket lists of the oracle are slow: the first fifth.
+    adwin = ADWIN()
+    adwin.update(losses[:9000])
+    assert_same(adwin.alarms, oracle.adwin(losses[:9000].tolist(), 0.002))
+    assert len(adwin.alarms) > 10
+
+
 def test_each_detector_finds_both_changes_and_says_which_way(three_rates):
     for detector in (PageHinkley(direction="both"), ADWIN()):
         detector.update(three_rates)

@@ -336,3 +336,23 @@ def test_a_node_equals_its_model_bit_for_bit_and_allocates_nothing(
         model = eval(make.format(ledger="Ledger()"), {name: getattr(source, name), "Ledger": Ledger})
         kernels.feed(getattr(source, kernel), model, stream)
         assert raw == {**model.raw(), "allocated": 0}
+
+
+@pytest.mark.parametrize("recogniser", [1, 2])
+def test_elec2_on_a_node_raises_the_hosts_alarms(arm, shared, recogniser):
+    columns = np.loadtxt(shared / "data/streams/elec2_nb_ht.csv.gz", delimiter=",", skiprows=1, dtype=int).T
+    x = (columns[0] != columns[recogniser]).astype(int)
+    stream = from_losses(x)
+    cases = (
+        (PageHinkley(), "drift", "PageHinkley", "feed", "PageHinkley({ledger}, 50000, 22000000)"),
+        (DDM(), "drift", "DDM", "feed_ddm", "DDM({ledger})"),
+        (ADWIN(), "adwin", "ADWIN", "feed", "ADWIN({ledger})"),
+    )
+    for host, module, name, kernel, make in cases:
+        host.update(x)
+        (raw,) = play_on(arm, module, f"{name}, {kernel}", kernel, make, [stream])
+        last = host.alarms[-1]
+        assert raw["alarms"] == len(host.alarms), name
+        # DDM's s has 15 to 20 bits.
+        assert abs(raw["record"] - last.index) <= (2 if name == "DDM" else 0), name
+        assert raw["direction"] == {"up": 1, "down": 2}[last.direction]

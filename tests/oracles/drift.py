@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 @dataclass
@@ -25,16 +26,17 @@ def page_hinkley(
 ) -> list[Found]:
     """``m_t = a m_{t-1} + (x_t - mean_t - delta)``; the minimum kept, fading with the sum."""
     found = []
-    seen: list[float] = []
+    n, total = 0, Fraction(0)
     m_up = min_up = m_down = min_down = 0.0
     for index, x in enumerate(losses):
-        seen.append(x)
-        mean = math.fsum(seen) / len(seen)
+        n += 1
+        total += Fraction(x)
+        mean = float(total / n)
         m_up = a * m_up + (x - mean - delta)
         min_up = min(a * min_up, m_up)
         m_down = a * m_down + (mean - x - delta)
         min_down = min(a * min_down, m_down)
-        if len(seen) < warmup:
+        if n < warmup:
             continue
         alarm = None
         if direction in ("up", "both") and m_up - min_up > threshold:
@@ -43,7 +45,7 @@ def page_hinkley(
             alarm = Found(index, "down", m_down - min_down)
         if alarm:
             found.append(alarm)
-            seen = []
+            n, total = 0, Fraction(0)
             m_up = min_up = m_down = min_down = 0.0
     return found
 
@@ -51,20 +53,20 @@ def page_hinkley(
 def ddm(losses: list[float], level: float, warmup: int) -> list[Found]:
     """Alarm when p + s exceeds p_min + level * s_min, (p_min, s_min) where p + s was smallest."""
     found = []
-    seen: list[float] = []
+    n, total = 0, Fraction(0)
     best: tuple[float, float] | None = None
     for index, x in enumerate(losses):
-        seen.append(x)
-        n = len(seen)
+        n += 1
+        total += Fraction(x)
         if n <= warmup:
             continue
-        p = math.fsum(seen) / n
+        p = float(total / n)
         s = math.sqrt(max(0.0, p * (1 - p)) / n)
         if best is None or p + s < sum(best):
             best = p, s
         if p + s > best[0] + level * best[1]:
             found.append(Found(index, "up", max(0.0, p - best[0])))
-            seen, best = [], None
+            n, total, best = 0, Fraction(0), None
     return found
 
 
@@ -124,6 +126,16 @@ class Adwin:
                 for older_row in range(row + 1, len(self.rows)):
                     self.rows[older_row] = []
                 return
+
+
+def adwin(
+    losses: list[float], confidence: float, rows: int = 9, per_row: int = 5, grain: int = 8
+) -> list[Found]:
+    """All alarms of a stream."""
+    detector = Adwin(confidence, rows, per_row, grain)
+    for x in losses:
+        detector.take(x)
+    return detector.found
 
 
 def faded_error(losses: list[float], alpha: float) -> list[float]:
