@@ -294,6 +294,7 @@ def test_without_a_port_the_candidates_are_listed(
             self.device, self.vid, self.pid, self.manufacturer = device, vid, pid, maker
             self.product = "Board in FS mode" if maker else None
             self.description = "n/a" if maker else "ttyS0"
+            self.serial_number = "e66" if maker else None
 
     found = [Info("/dev/ttyS0", None, None, None), Info("/dev/ttyACM0", 0x2E8A, 5, "MicroPython")]
     monkeypatch.setattr(serial.tools.list_ports, "comports", lambda: found)
@@ -302,7 +303,17 @@ def test_without_a_port_the_candidates_are_listed(
     out = capsys.readouterr().out
     assert "/dev/ttyACM0  2e8a:0005  MicroPython Board in FS mode" in out
     assert "(no USB device)" in out
+    assert ports.resolve("auto") == "/dev/ttyACM0"
+    assert ports.resolve("id:e66") == "/dev/ttyACM0"
+    assert ports.resolve("COM3") == "COM3"
+    with pytest.raises(InputError, match="no board has the serial number 17"):
+        ports.resolve("id:17")
+    monkeypatch.setattr(serial.tools.list_ports, "comports", lambda: [found[1], found[1]])
+    with pytest.raises(InputError, match="several boards: /dev/ttyACM0, /dev/ttyACM0"):
+        ports.resolve("auto")
     monkeypatch.setattr(serial.tools.list_ports, "comports", lambda: [])
+    assert main(["flash", "auto"]) == 2
+    assert "there is no board" in capsys.readouterr().err
     assert main(["flash"]) == 0
     assert "no serial port" in capsys.readouterr().out
 

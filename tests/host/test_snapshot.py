@@ -425,6 +425,20 @@ def test_the_state_of_other_firmware_is_refused_but_its_arrays_can_be_looked_at(
     assert len(other.arrays()) == len(other.parts)
 
 
+def test_the_file_of_the_first_version_is_read_or_refused_in_words() -> None:
+    first = Path(__file__).resolve().parents[1] / "node" / "fixtures" / "first"
+    found = snapshot.read(first / "snapshot.sg")
+    config = json.loads((first / "config.json").read_text())
+    assert found.config == {key: config[key] for key in config if key in found.config}
+    assert sum(array.nbytes for array in found.arrays().values()) <= len(found.payload)
+    try:
+        raw = snapshot.figures(found).raw
+    except InputError as refused:
+        assert "was written by other firmware" in str(refused)
+    else:
+        assert json.loads(json.dumps(raw)) == json.loads((first / "figures.json").read_text())
+
+
 # The command
 
 

@@ -22,6 +22,7 @@ import pytest
 from life.ptynode import PtyNode
 
 from conftest import absent
+from streamgauge import firmware
 from streamgauge.labelling.teller import Refused, Teller
 from streamgauge.monitor.history import History
 from streamgauge.monitor.listen import Listener, read_recording
@@ -60,7 +61,7 @@ def program() -> str:
 @pytest.fixture(scope="module")
 def main_py(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The example program with a recogniser whose labels follow from the tick alone."""
-    text = (FIRMWARE / "main.py").read_text()
+    text = (firmware.source_root() / "main.py").read_text()
     assert text.count("recognise(sensor())") == 1
     path = tmp_path_factory.mktemp("program") / "main.py"
     path.write_text(text.replace("recognise(sensor())", f"t // {TICKS_A_LABEL} % 3"))
@@ -144,8 +145,6 @@ def test_a_heap_too_small_is_refused_with_numbers_before_anything_is_written(
 
 
 def test_what_was_flashed_is_there_whole(node: PtyNode) -> None:
-    from streamgauge import firmware
-
     for name, content in firmware.build("x64").items():
         assert (node.folder / "lib" / name).read_bytes() == content
     config = json.loads((node.folder / "config.json").read_text())
@@ -266,8 +265,6 @@ def test_mpremote_mip_installs_what_build_wrote(program: str, tmp_path: Path) ->
             text=True,
             timeout=60,
         )
-        from streamgauge import firmware
-
         assert shown.stdout.strip() == firmware.node_model().__version__
     finally:
         board.close()

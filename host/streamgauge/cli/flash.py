@@ -10,12 +10,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from streamgauge import example, formats
+from streamgauge import example, firmware, formats
 from streamgauge.errors import InputError
 from streamgauge.files import read_pair
 from streamgauge.flash.board import Board, identify
 from streamgauge.flash.link import Link
-from streamgauge.flash.plan import CONFIG, Plan, Wanted, make_plan
+from streamgauge.flash.plan import CONFIG, MAIN, Plan, Wanted, make_plan
 from streamgauge.flash.ports import candidates
 from streamgauge.flash.verdict import Verdict, self_test
 from streamgauge.flash.write import carry_out
@@ -35,7 +35,7 @@ FAILED = 1
     epilog="""\b
 Examples:
   streamgauge flash                                  lists the ports there are
-  streamgauge flash /dev/ttyACM0 --labels sleep,kitchen,toilet --tick 1s --slice 60s
+  streamgauge flash auto --labels sleep,kitchen,toilet --tick 1s --slice 60s --main example
   streamgauge flash /dev/ttyACM0                     a new version; configuration and snapshot stay
   streamgauge flash /dev/ttyACM0 --example --dry-run""",
 )
@@ -69,7 +69,12 @@ Examples:
 @click.option("--report-every", metavar="TIME", help="Interval of the report line, such as 10s.")
 @click.option("--save-every", metavar="TIME", help="Interval of saves, such as 1h; 0: never.")
 @click.option("--reserve", metavar="BYTES", help="Heap to leave to the program; 8k.")
-@click.option("--main", "main_path", metavar="FILE", help="Copy this program as main.py.")
+@click.option(
+    "--main",
+    "main_path",
+    metavar="FILE|example",
+    help="Copy this program as main.py; example is the one that comes with streamgauge.",
+)
 @click.option("--key-file", metavar="FILE", help="Key that labels over the wire must be signed with.")
 @click.option("--erase-snapshot", is_flag=True, help="Forget the saved state instead of keeping it.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen; write nothing.")
@@ -88,7 +93,7 @@ def command(port: str | None, **given: Any) -> int:
     wanted = Wanted(
         config=_config(given),
         key=f"{read_key(given['key_file']).hex()}\n".encode() if given["key_file"] else None,
-        main=_bytes(given["main_path"]) if given["main_path"] else None,
+        main=_program(given["main_path"]),
         erase_snapshot=given["erase_snapshot"],
         **({"working": byte_count(given["reserve"])} if given["reserve"] else {}),
     )
@@ -174,6 +179,12 @@ def _read_config(path: str) -> dict[str, Any]:
     if not isinstance(config, dict) or not isinstance(config.get("labels"), list):
         raise InputError("is no configuration of a node (an object with labels was expected)", file=path)
     return config
+
+
+def _program(path: str | None) -> bytes | None:
+    if path is None:
+        return None
+    return _bytes(str(firmware.source_root() / MAIN) if path == "example" else path)
 
 
 def _bytes(path: str) -> bytes:

@@ -99,6 +99,7 @@ def _watch(
     with ExitStack() as stack:
         file = stack.enter_context(_recorder(record)) if record is not None else None
         link = stack.enter_context(open_port(port))
+        port = link.name
         listener = Listener(history, file)
         screen = stack.enter_context(_screen(history, port)) if live else None
         status = Status(port, now=time.time())

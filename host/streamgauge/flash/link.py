@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import InputError
+from .ports import resolve
 
 _READ_CHUNK = 256
 # As base64, which is less for the board to parse, and for the line, than a literal. Larger ones are faster:
@@ -39,7 +40,7 @@ class Link:
 
     Parameters
     ----------
-    port : a serial device, a pty or a pyserial URL: what mpremote takes.
+    port : a serial device, a pty or a pyserial URL, ``auto`` or ``id:SERIAL``: what mpremote takes.
     resume : leave the interpreter as it is instead of a soft reset, as `mpremote resume` does.
 
     Raises
@@ -52,7 +53,7 @@ class Link:
         from mpremote.transport import TransportError
         from mpremote.transport_serial import SerialTransport
 
-        self.port = port
+        self.port = port = resolve(port)
         self.resume = resume
         # A link that breaks in the middle shows in several ways.
         self._trouble = (TransportError, OSError, struct.error)

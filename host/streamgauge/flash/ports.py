@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..errors import InputError
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -24,6 +26,42 @@ class Candidate:
     usb: str
     what: str
     likely: bool
+
+
+def resolve(name: str) -> str:
+    """Return the port that is meant.
+
+    Parameters
+    ----------
+    name : a port, ``auto`` for the only board there is, or ``id:SERIAL`` for a USB serial number, as mpremote
+        has it.
+
+    Raises
+    ------
+    InputError
+        No board is there, or several where one was expected.
+    """
+    import serial.tools.list_ports
+
+    if name.startswith("id:"):
+        serial_number = name.removeprefix("id:")
+        for port in serial.tools.list_ports.comports():
+            if port.serial_number == serial_number:
+                return str(port.device)
+        raise InputError(
+            f"no board has the serial number {serial_number}",
+            remedy="`streamgauge flash` without a port lists what there is",
+        )
+    if name != "auto":
+        return name
+    found = [candidate.port for candidate in candidates() if candidate.likely]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise InputError("there is no board (one on USB was expected)", remedy="Connect it, or name its port")
+    raise InputError(
+        f"there are several boards: {', '.join(found)}", remedy="Name one of them instead of auto"
+    )
 
 
 def candidates() -> list[Candidate]:

@@ -6,6 +6,7 @@ import contextlib
 from typing import Any
 
 from ..errors import InputError
+from ..flash.ports import resolve
 
 
 class PortLost(Exception):
@@ -74,7 +75,14 @@ class Port:
 
 
 def open_port(name: str, wait: float = 0.1) -> Port:
-    """Return the open port; raises InputError where there is none."""
+    """Return the open port; its name may be one that `flash.ports.resolve` knows.
+
+    Raises
+    ------
+    InputError
+        There is none, or it cannot be opened.
+    """
+    name = resolve(name)
     port = Port(name, wait)
     try:
         port.open()
