@@ -51,7 +51,7 @@ class StreamingPrequential:
     def __init__(self, window: int, alpha: float, R: float = 1.0, delta: float = 0.05) -> None:
         self._alpha = check_parameters(window, alpha, R, delta)
         self._largest, self._delta = R, delta
-        self._ring = np.zeros(window)
+        self._ring = np.full(window, 0.0)  # written to, so that the memory is taken now
         self._at = 0  # where the next record goes
         self._count = self._unlabelled = 0
         self._sum = self._faded = 0.0  # over the blocks that are full
