@@ -174,15 +174,13 @@ def test_a_field_that_does_not_fit_is_left_out(labels: int) -> None:
     Store(node, "g", Flash()).saves = 0x3FFFFFFE
     line = Line(node)
     # Every number as long as it can be, far beyond what a node can count.
-    for part, first in (("align", 16), ("slices", 9), ("prequential", 3)):
-        w = node.parts[part].w
-        for i in range(first, len(w)):
-            # Upper limbs leave room for the sum over labels.
-            w[i] = 0x3FFFFF if part == "slices" and not i & 1 else 0x3FFFFFFF
+    for part in (node.parts[name] for name in ("align", "slices", "prequential")):
+        part.figures = lambda out, label=0: fill(out, 32)
+    align = node.parts["align"]
+    for i in range(labels * labels):
+        align.w[align.row(0) + i] = 0x3FFFFFFF
     for i in range(6):
         wire.labels.w[i] = 0x3FFFFFFF
-    node.parts["align"].figures = lambda out: fill(out, 32)
-    node._settle = lambda: None
     for _ in range(2 * labels):
         line.lines = 0x3FFFFF00 + line.lines % 256
         said = written(line)
