@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nodelife import Wire
 
 from streamgauge import firmware
 from streamgauge.align import align_recording
@@ -134,6 +135,33 @@ def test_a_node_told_late_says_what_the_host_says_of_the_same_late_stream(
         assert late.unassessed_ticks > 0
     if delay is not None and ring == 128:
         assert late.unassessed_ticks == 0
+
+
+@pytest.mark.parametrize("delay", [10 * MINUTE, 3 * HOUR])
+def test_labels_sent_late_and_out_of_order_give_the_hosts_figures(delay: int) -> None:
+    sides, labels = home(4)
+    settings = config(len(labels), runs=128, gaps_unknown=1, reorder=8)
+    wire = Wire(gauge.Node(settings))
+    for which, index in jumbled(arrivals(*sides, delay), random.Random(1)):
+        label, start, end = list(sides[which])[index]
+        if which == TRUTH:
+            assert wire.tell(f"#{label}", start, end).code == 0
+        else:
+            wire.node.predict_segment(label, start, end)
+        wire.labels.waiting.relieve()
+    wire.node.finish()
+    late = apply_ring(*sides, arrivals(*sides, delay), 128, gap=UNKNOWN)
+    assert late.unassessed_ticks == 0
+    assert_equals_host(wire.node.raw(), late, settings)
+
+
+def jumbled(order: list[tuple[int, int]], rng: random.Random) -> list[tuple[int, int]]:
+    """The same with every four successive true segments told in any order among themselves."""
+    true = [index for which, index in order if which == TRUTH]
+    for i in range(0, len(true), 4):
+        true[i : i + 4] = rng.sample(true[i : i + 4], len(true[i : i + 4]))
+    told = iter(true)
+    return [(which, next(told) if which == TRUTH else index) for which, index in order]
 
 
 @pytest.mark.parametrize("name", ["arm", "x64"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import sys
@@ -193,6 +194,46 @@ def test_a_label_that_makes_no_sense_is_rejected_while_the_node_is_busy_too() ->
     node.predict(500, None)
     node.raw()
     assert node.raw()["counters"]["label"] == 4
+
+
+WAITS = """
+import gauge, micropython
+node = gauge.Node(gauge.load("config.json"))
+
+def run(t, stop):
+    while t < stop:
+        node.predict(t, t // 70 % 4)
+        node.truth(t, t // 110 % 4)
+        t += 10
+
+def interrupting(t):
+    # As from a handler: the node is busy, the samples wait, and are taken when it is done.
+    w = node._join
+    n = 0
+    while n < 10:
+        w[56] = 1
+        node.predict(t, n & 3)
+        node.truth(t, n & 1)
+        w[56] = 0
+        node.predict(t + 10, n & 3)
+        t += 20
+        n += 1
+
+def taken():
+    before = micropython.mem_total()
+    interrupting(9000)
+    return micropython.mem_total() - before
+
+run(0, 9000)
+print(taken(), node.raw()["counters"])
+"""
+
+
+def test_a_sample_that_waits_allocates_nothing(arm: Engine) -> None:
+    files = {**firmware.build(arm.march), "config.json": json.dumps(config()).encode()}
+    taken, counters = arm.run(WAITS, files, heap_bytes=200_000).stdout.split(" ", 1)
+    assert int(taken) == 0
+    assert sum(ast.literal_eval(counters).values()) == 0
 
 
 # Clocks.
