@@ -21,11 +21,11 @@ _DIM = "bright_black"
 
 def how_good(history: History, report: Report, width: int, detail: int) -> Iterator[RenderableType]:
     """Accuracy, categories of slices, and with detail 2 the labels one by one."""
-    yield title("Accuracy", "1 - prequential error, ± Hoeffding")
+    yield title("Accuracy", "1 - prequential error, ± Hoeffding", tight=detail == 0)
     yield from _accuracy(history, report, width)
     if report.categories is not None:
-        yield title("Slices", "every tick in one category")
-        yield from _slices(report, width)
+        yield title("Slices", "every tick in one category", tight=detail == 0)
+        yield from _slices(report, width, brief=detail == 0)
     if history.rows and detail >= 2:
         yield title("Labels", "by time; a line tells of one of them")
         yield _labels(history, report, width)
@@ -33,22 +33,23 @@ def how_good(history: History, report: Report, width: int, detail: int) -> Itera
 
 def how_it_fares(history: History, report: Report, width: int, detail: int) -> Iterator[RenderableType]:
     """Segments and from detail 1 on their confusion, alarms, truth from outside, memory."""
+    tight = detail == 0
     if report.get("g") is not None:
-        yield title("Alignment", "segments: true ↓, predicted →")
-        yield from _alignment(history, report, width, with_matrix=detail >= 1)
+        yield title("Alignment", "segments" if tight else "segments: true ↓, predicted →", tight=tight)
+        yield from _alignment(history, report, width, with_matrix=not tight)
     if report.alarms:
-        yield title("Alarms")
+        yield title("Alarms", tight=tight)
         yield from _alarms(report)
-    yield title("Truth and input")
+    yield title("Truth and input", tight=tight)
     yield from _truth(report, width)
-    yield title("Node")
-    yield from _node(report, width)
+    yield title("Node", tight=tight)
+    yield from _node(report, width, brief=tight)
 
 
-def title(name: str, what: str = "") -> RenderableType:
-    """A line with a name in it."""
+def title(name: str, what: str = "", *, tight: bool = False) -> RenderableType:
+    """A line with a name in it, and a blank one before it where there is room."""
     text = Text.assemble((name, "bold"), ("  " + what if what else "", _DIM))
-    return Padding(Rule(text, align="left", style=_DIM), (1, 0, 0, 0))
+    return Padding(Rule(text, align="left", style=_DIM), (0 if tight else 1, 0, 0, 0))
 
 
 def _table(*columns: str, gap: int = 2) -> Table:
@@ -112,16 +113,24 @@ def _estimate(name: str, estimate: Estimate, width: int) -> list[RenderableType]
     ]
 
 
-def _slices(report: Report, width: int) -> Iterator[RenderableType]:
+def _slices(report: Report, width: int, *, brief: bool) -> Iterator[RenderableType]:
     ticks = report.categories
     assert ticks is not None
     whole = sum(max(0, part) for part in ticks.values())
     yield striped([(ticks[name], *_mark(name)) for name in CATEGORIES], width)
     names = list(CATEGORIES)
+    if brief:
+        shares = ((CATEGORIES[name][0], _share(ticks[name], whole)) for name in names)
+        yield _pairs(width, *shares)
+        return
     for left, right in zip(names[:4], names[4:], strict=True):
         line = _legend(left, ticks, whole, report, width // 2)
         line.append_text(_legend(right, ticks, whole, report, width // 2))
         yield line
+
+
+def _share(ticks: int, whole: int) -> str:
+    return formats.percent(ticks / whole) if whole and ticks else "0"
 
 
 def _mark(name: str) -> tuple[str, str]:
@@ -132,7 +141,7 @@ def _mark(name: str) -> tuple[str, str]:
 def _legend(name: str, ticks: dict[str, int], whole: int, report: Report, width: int) -> Text:
     """One category in half a line; the time it lasted only where there is room for it."""
     letter, word, style = CATEGORIES[name]
-    share = f"{formats.percent(ticks[name] / whole)} %" if whole and ticks[name] else "0 %"
+    share = f"{_share(ticks[name], whole)} %"
     text = Text.assemble((f" {letter} ", style), f" {word:<13}", (share.rjust(8), "bold"))
     if width >= 36:
         text.append(formats.duration(ticks[name], report.tick_seconds).rjust(10))
@@ -253,10 +262,8 @@ def _truth(report: Report, width: int) -> Iterator[RenderableType]:
             ("assessed", formats.duration(a[0], tick)),
             ("unknown", formats.duration(a[1], tick)),
             ("unassessed", formats.duration(a[2], tick)),
+            *([("truth is behind by", formats.duration(_behind(t), tick))] if t is not None else []),
         )
-    if t is not None:
-        behind = ((t[2] - t[1] + (1 << 29)) % (1 << 30)) - (1 << 29)
-        yield _pairs(width, ("truth is behind by", formats.duration(max(0, behind), tick)))
     labels = report.get("l")
     if labels is not None:
         refused = (("wrong key", labels[3]), ("other", labels[4]), ("noise", labels[5]))
@@ -273,12 +280,17 @@ def _truth(report: Report, width: int) -> Iterator[RenderableType]:
         yield _pairs(width, ("rejected input", _counted(zip(names, x, strict=False))))
 
 
+def _behind(t: tuple[int, ...]) -> int:
+    """Ticks by which the truth is behind the predictions, across the wrap of the clock."""
+    return max(0, ((t[2] - t[1] + (1 << 29)) % (1 << 30)) - (1 << 29))
+
+
 def _counted(counts: Iterable[tuple[str, int]]) -> Text:
     found = ", ".join(f"{what} {formats.count(count)}" for what, count in counts if count)
     return Text(found, "yellow") if found else Text("none")
 
 
-def _node(report: Report, width: int) -> Iterator[RenderableType]:
+def _node(report: Report, width: int, *, brief: bool) -> Iterator[RenderableType]:
     m, w = report.get("m"), report.get("w")
     if m is not None:
         free, used, state = (max(0, part) for part in m[:3])
@@ -288,7 +300,8 @@ def _node(report: Report, width: int) -> Iterator[RenderableType]:
             (other, "used", "white on blue"),
             (free, "free", "on grey23"),
         ]
-        yield _memory_bar(parts, width)
+        if not brief:
+            yield _memory_bar(parts, width)
         yield _pairs(
             width,
             ("heap free", formats.size(free)),

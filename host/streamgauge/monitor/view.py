@@ -65,15 +65,15 @@ def view(history: History, status: Status, width: int, detail: int = MOST_DETAIL
         grid.add_column(width=half)
         grid.add_column(width=half)
         grid.add_row(
-            Group(*panels.how_good(history, report, half, detail), *_events(history, status)),
+            Group(*panels.how_good(history, report, half, detail), *_events(history, status, detail)),
             Group(*panels.how_it_fares(history, report, half, detail)),
         )
         parts.append(grid)
     else:
         parts += panels.how_good(history, report, width, detail)
         parts += panels.how_it_fares(history, report, width, detail)
-        parts += _events(history, status)
-    parts.append(_counts(history))
+        parts += _events(history, status, detail)
+    parts.append(_counts(history, detail))
     return Group(*parts)
 
 
@@ -105,6 +105,8 @@ def _heading(history: History, status: Status) -> RenderableType:
         facts += [f"recording {report.epoch}"] if report.epoch is not None else []
         facts += [f"config {report.layout}"] if report.layout is not None else []
         line.append("   " + " · ".join(facts), _DIM)
+    # What matters stands first; the rest gives way on a narrow terminal.
+    line.no_wrap, line.overflow = True, "ellipsis"
     return line
 
 
@@ -115,11 +117,12 @@ def _interval(history: History) -> float:
     return max(1.0, gaps[len(gaps) // 2]) if gaps else 10.0
 
 
-def _events(history: History, status: Status) -> Iterator[RenderableType]:
+def _events(history: History, status: Status, detail: int) -> Iterator[RenderableType]:
     if not history.events:
         return
-    yield panels.title("Events")
-    for event in list(history.events)[-_EVENTS:]:
+    if detail:
+        yield panels.title("Events")
+    for event in list(history.events)[-_EVENTS if detail else -1 :]:
         yield Text.assemble(
             (f"{_clock(event.at, status.now)}  ", _DIM), (event.text, _COLOURS.get(event.kind, ""))
         )
@@ -134,9 +137,10 @@ def _clock(at: float, now: float) -> str:
     return moment.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
 
 
-def _counts(history: History) -> RenderableType:
+def _counts(history: History, detail: int) -> RenderableType:
+    blank = "\n" if detail else ""
     return Text(
-        f"\n{formats.count(history.lines)} lines taken, {formats.count(history.damaged)} damaged, "
+        f"{blank}{formats.count(history.lines)} lines taken, {formats.count(history.damaged)} damaged, "
         f"{formats.count(history.other)} other",
         _DIM,
     )
