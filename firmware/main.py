@@ -80,7 +80,8 @@ def run(node, labels, line):
 config = gauge.load("config.json")
 node = gauge.Node(config)
 labels = Labels(node, key())
-labels.listen(sys.stdin.buffer, sys.stdout)
+# Some ports have one kind of stream only.
+labels.listen(getattr(sys.stdin, "buffer", sys.stdin), sys.stdout)
 line = Line(node)
 # Ticks begin at 0 with every boot, so what was recorded before is a recording of its own.
 node.resume()
