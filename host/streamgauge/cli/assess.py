@@ -27,6 +27,9 @@ Examples:
   streamgauge assess --example --node auto
   streamgauge assess truth.csv prediction.csv --tick 1s --slice 60s
   streamgauge assess labels.csv labels.csv --rate 50 --truth-column truth --prediction-column knn
+  streamgauge assess stream.csv stream.csv --rate 1 --truth-column truth \\
+      --prediction-column naive_bayes --second-column hoeffding_tree --node auto
+  streamgauge assess truth.csv prediction.csv --second other.csv --estimators all --heap 256k
   streamgauge assess truth.csv prediction.csv --node /dev/ttyACM0 --json > report.json""",
 )
 @recording_options

@@ -76,17 +76,29 @@ def page_hinkley(detector: PageHinkley, values: Losses, bits: int, smoothed: boo
     return Sure(tuple(alarms), bound)
 
 
+def _root_error(p: float, s: float, n: int) -> float:
+    """How far a node's p + s may lie from the exact one.
+
+    It cuts p to 20 bits; for s^2 = p (1 - p) / n it takes p to 15 bits, cuts the quotient to 30, and from
+    2^16 records on divides by n with the last 8 bits cut; a root above 2^-5 has 15 bits, others 20.
+    """
+    square = abs(1 - 2 * p) * 2.0**-15 / n + 2.0**-30 / n + 2.0**-29
+    if n >= 1 << 16:
+        square += s * s / ((n >> 8) - 1) + 2.0**-28
+    root = min(math.sqrt(square), square / s) if s else math.sqrt(square)
+    return root + (2.0**-14 if s >= 2.0**-5 else 2.0**-19) + 2.0**-20
+
+
 def ddm(level: float, warmup: int, values: Losses) -> Sure | None:
-    """Follow DDM with a node's p to 2^-20 and s to 2^-15.
+    """Follow DDM and how far a node's p + s and its limit may lie from it.
 
     Where it is too close to tell which record had the best level, both limits are kept.
     """
     level = round(level * 256) / 256
-    error = 2.0**-15 + 2.0**-16 + 2.0**-19
-    margin = (level + 1) * error
     alarms: list[tuple[int, str, float]] = []
     n, total = 0, 0.0
     best = low = high = math.inf
+    off = 0.0  # of the best level
     rises = (0.0, 0.0)
     bound = 0.0
     for index, x in enumerate(values.tolist()):
@@ -96,21 +108,25 @@ def ddm(level: float, warmup: int, values: Losses) -> Sure | None:
             continue
         p = total / n
         s = math.sqrt(max(0.0, p * (1.0 - p)) / n)
-        if p + s < best + error:
+        error = _root_error(p, s, n)
+        if p + s < best + error + off:
             limit = p + level * s
-            if p + s < best - error:
-                low = high = limit
+            wide = level * error
+            if p + s < best - error - off:
+                low, high = limit - wide, limit + wide
                 rises = p, p
+                off = error
             else:
-                low, high = min(low, limit), max(high, limit)
+                low, high = min(low, limit - wide), max(high, limit + wide)
                 rises = min(rises[0], p), max(rises[1], p)
+                off = max(off, error)
             best = min(best, p + s)
-        if p + s > high + margin:
+        if p + s > high + error:
             alarms.append((index, UP, max(0.0, p - rises[0])))
-            bound = rises[1] - rises[0] + 2 * error
+            bound = rises[1] - rises[0] + 2.0**-18
             n, total = 0, 0.0
             best = low = high = math.inf
-        elif p + s > low - margin and p + s > best + error:
+        elif p + s > low - error and p + s > best + error + off:
             return None
     return Sure(tuple(alarms), bound)
 

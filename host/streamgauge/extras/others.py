@@ -169,29 +169,25 @@ def _confidences(path: str | os.PathLike[str], options: ReadOptions, column: Col
     """Return a confidence a row, 0 to 255."""
     name = os.fspath(path)
     table = read_table(name, options.delimiter, one_a_row=True)
-    _, texts = label_series(table, column, "--confidence-column")
+    table, texts = label_series(table, column, "--confidence-column")
     values = np.empty(len(texts))
     for i, text in enumerate(texts):
         try:
             values[i] = float(text)
         except ValueError:
             values[i] = np.nan
-    low = np.isfinite(values) & (values >= 0)
-    whole = low & (values <= 255) & (values == np.floor(values))
-    share = low & (values <= 1)
-    good, wanted = (share, "from 0 to 1") if not whole.all() else (whole, "")
+    known = np.isfinite(values) & (values >= 0)
+    whole = known & (values <= 255) & (values == np.floor(values))
+    # 0 and 1 alone are shares: certain or not at all.
+    in_bytes = bool((whole & (values > 1)).any())
+    good = whole if in_bytes else known & (values <= 1)
     if not good.all():
         bad = int(np.flatnonzero(~good)[0])
-        if share[0] and not whole[0]:
-            bad = int(np.flatnonzero(~share)[0])
+        expected = "a whole number from 0 to 255, as in other rows," if in_bytes else "a number from 0 to 1"
         raise InputError(
-            f"the confidence is {texts[bad]!r} (a number {wanted}, or whole numbers from 0 to 255 in every "
-            "row, were expected)",
-            file=name,
-            row=table.lines[bad],
+            f"the confidence is {texts[bad]!r} ({expected} was expected)", file=name, row=table.lines[bad]
         )
-    # 0 and 1 alone are shares: certain or not at all.
-    return np.floor((values * 255 if share.all() else values) + 0.5).astype(np.uint8)
+    return np.floor((values if in_bytes else values * 255) + 0.5).astype(np.uint8)
 
 
 def _at_slices(rows: Labels, recording: Recording, options: ReadOptions, count: int) -> Labels:
