@@ -80,6 +80,7 @@ class _Run:
             # The node would import them when it is made; they are code, not state.
             if name in further:
                 __import__("gauge." + further[name][0])
+                self.used("code")
         after = self.used("state")
         memory["code"] = code + after - before
         before = after
