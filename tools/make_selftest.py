@@ -154,28 +154,43 @@ def run(config=_CONFIG):
 
 
 def config() -> dict[str, Any]:
-    """Return the configuration of the node that is tested: small rings, all estimators."""
+    """Return the configuration of the node that is tested: small rings, all estimators.
+
+    Whatever is not said here is a profile's default, and the file changes with it.
+    """
     profile = load_profile("sensor").with_values(
         {
+            "heap.state_bytes": 0,
+            "capacity.group": 16,
             "capacity.runs": 32,
             "capacity.pending": 32,
             "capacity.window": 50,
             "prequential.alpha": 0.97,
+            "prequential.delta": 0.05,
             "prequential.loss_max": 255,
             "estimators.on": list(ESTIMATORS),
+            "page_hinkley.delta": 0.05,
             "page_hinkley.threshold": 3.0,
+            "page_hinkley.fading": 0.999,
             "page_hinkley.direction": "both",
+            "page_hinkley.warmup": 30,
+            "page_hinkley.source": "loss",
             "ddm.level": 2.0,
             "ddm.warmup": 30,
+            "adwin.confidence": 0.002,
             "adwin.rows": 6,
             "adwin.per_row": 4,
+            "adwin.grain": 4,
             "compare.window": 60,
             "compare.alpha": 0.98,
             "forgetting.alpha": 0.99,
+            "reliability.bins": 16,
             "reliability.alpha": 0.99,
             "hierarchy.levels_truth": 2,
             "hierarchy.levels_prediction": 2,
             "hierarchy.window": 7,
+            "hierarchy.frame_slices": 1,
+            "hierarchy.boundaries": 32,
             "holdout.size": HOLDOUT,
             "holdout.every": 10,
             "holdout.capacity": 2,

@@ -66,8 +66,8 @@ Examples:
 @click.option(
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Another value for a profile's key."
 )
-@click.option("--report-every", metavar="TIME", help="Interval of the report line, such as 10s.")
-@click.option("--save-every", metavar="TIME", help="Interval of saves, such as 1h; 0: never.")
+@click.option("--report-every", metavar="TIME", help="Interval of the report line (10s).")
+@click.option("--save-every", metavar="TIME", help="Interval of saves (1h); 0: never.")
 @click.option("--reserve", metavar="BYTES", help="Heap to leave to the program; 8k.")
 @click.option(
     "--main",
@@ -159,7 +159,7 @@ def _task(given: dict[str, Any]) -> Task:
 
 
 def _with_intervals(config: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    for name, key in (("report_every", "report_s"), ("save_every", "save_s")):
+    for name, key, default in (("report_every", "report_s", 10), ("save_every", "save_s", 3600)):
         text = given[name]
         if text:
             length = 0 if text.strip() == "0" else seconds(text, f"--{name.replace('_', '-')}")
@@ -168,6 +168,8 @@ def _with_intervals(config: dict[str, Any], given: dict[str, Any]) -> dict[str, 
                     f"--{name.replace('_', '-')} is {text!r} (whole seconds were expected, such as 10s or 1h)"
                 )
             config[key] = int(length)
+        # Written out, so that the file on the board says it.
+        config.setdefault(key, default)
     return config
 
 
