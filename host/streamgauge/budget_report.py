@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -14,7 +14,6 @@ from rich.text import Text
 from .budget import Budget, Code, Part
 from .budget_fit import Fit
 from .formats import count
-from .report import terminal
 
 FORMS = {
     "py": "sources, compiled on the node",
@@ -79,21 +78,6 @@ def _part(part: Part) -> dict[str, int | None]:
 
 def _code(code: Code) -> dict[str, int]:
     return {"heap_bytes": code.heap, "machine_code_bytes": code.machine, "bytes": code.bytes}
-
-
-def show(parts: Iterable[RenderableType], console: Console | None = None) -> None:
-    """Print what the functions of this module return."""
-    console = console or terminal()
-    if console.is_terminal:
-        for part in parts:
-            console.print(part)
-        return
-    with console.capture() as captured:
-        for part in parts:
-            console.print(part)
-    # Tables fill their lines up with blanks, which files do not need.
-    for line in captured.get().splitlines():
-        console.out(line.rstrip(), highlight=False)
 
 
 def fitted(found: Fit, heap: int) -> Iterator[RenderableType]:
@@ -198,6 +182,16 @@ def _table(*columns: str) -> Table:
     for index, name in enumerate(columns):
         words = index == len(columns) - 1
         table.add_column(name, justify="left" if index == 0 or words else "right", no_wrap=not words)
+    return table
+
+
+def table_of(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Return a table of numbers without lines."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bright_black", pad_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 

@@ -150,7 +150,7 @@ KEYS = (
     Key(
         "hierarchy.boundaries",
         _whole(1, 4096, "boundaries a level's ring holds; those that find it full are counted and lost"),
-        default=64,
+        default=32,
     ),
     Key("page_hinkley.delta", _number(0, 1, "change of the error that is tolerated"), default=0.05),
     Key("page_hinkley.threshold", _number(0.001, 500, "lambda: an alarm above it"), default=22.0),

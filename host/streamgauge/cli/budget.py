@@ -13,6 +13,7 @@ from streamgauge import budget_report
 from streamgauge.budget_fit import Fit, fit, room_for_state
 from streamgauge.engines import Engine, EngineMissing, get_engine
 from streamgauge.profile import Profile, load_profile, profile_names
+from streamgauge.report import show, terminal
 
 from ._options import byte_count
 
@@ -92,8 +93,8 @@ def _print(found: list[budgets.Budget], fitted: tuple[Fit, int] | None, given: d
     elif given["markdown"]:
         print(budget_report.markdown(found), end="")
     elif given["profile"]:
-        budget_report.show(budget_report.sections(found[0]))
+        show(budget_report.sections(found[0]), terminal())
         if fitted:
-            budget_report.show(budget_report.fitted(*fitted))
+            show(budget_report.fitted(*fitted), terminal())
     else:
-        budget_report.show(budget_report.summary(found))
+        show(budget_report.summary(found), terminal())
