@@ -338,23 +338,31 @@ class Node:
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(self)
 
+    @micropython.viper
     def predict_with(self, t, label, confidence):
         """As `predict`, with the recogniser's confidence in this label, 0 to 255."""
-        w = self._join
-        if type(confidence) is int:
-            confidence = (confidence & w[_BIN]) + w[_HALF_BIN]
-            w[_WITH] = (w[_WITH] & 0xFF0000) | confidence << 8
-        else:
-            w[_BAD_LABEL] += 1
+        w = ptr32(self._join)
+        try:
+            x = int(confidence)
+            x = (x & w[_BIN]) + w[_HALF_BIN]
+            w[_WITH] = (w[_WITH] & 0xFF0000) | x << 8
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
         self.predict(t, label)
 
+    @micropython.viper
     def predict_b(self, t, label):
         """What a second recogniser says from the slice at `t` on; to be called before `predict`."""
-        w = self._join
-        if type(label) is int and 0 <= label < w[_LABELS]:
-            w[_WITH] = (w[_WITH] & 0xFFFF) | label << 16
+        w = ptr32(self._join)
+        x = 0 - 1
+        try:
+            x = int(label)
+        except Exception:
+            pass
+        if x < 0 or x >= w[_LABELS]:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
         else:
-            w[_BAD_LABEL] += 1
+            w[_WITH] = (w[_WITH] & 0xFFFF) | x << 16
 
     def predict_level(self, level, end):
         """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
