@@ -788,9 +788,9 @@ class Align:
         return [n, _long(w, i, 2) - _long(w, i + 2, 2), _long(w, i + 4, 3), low, high]
 
     def figures(self, out):
-        """Into `out`, two limbs each: true and predicted segments, forced commits, unmatched true and predicted,
-        correct matches, substitutions, splits, merges, matches of equal labels, sum of their IoU with 26 fraction
-        bits; of the latency, doubled: sum, early, late, least, most."""
+        """Into `out`, two limbs each: true and predicted segments, forced commits, unmatched true and
+        predicted, correct matches, substitutions, splits, merges, matches of equal labels, sum of their
+        IoU with 26 fraction bits; of the latency, doubled: sum, early, late, least, most."""
         advance(self.w, self.cells)
         _figures(self.w, out)
 

@@ -502,8 +502,8 @@ class Node:
         return self.store
 
     def memory(self, probe=True):
-        """What the heap holds, in bytes: total, used, free, high_water, largest, fragmentation (per cent), and
-        the state's arrays. probe: whether to look for the largest free block (memory.py)."""
+        """What the heap holds, in bytes: total, used, free, high_water, largest, fragmentation (per cent),
+        and the state's arrays. probe: whether to look for the largest free block (memory.py)."""
         from gauge.memory import memory
 
         return memory(self, probe)

@@ -164,8 +164,8 @@ class Slices:
             w[i] = 0
 
     def figures(self, out, label):
-        """Into `out`, two limbs each, settled as if the recording ended now: ticks correct, S, D, U, F, I, O, M
-        of all labels; then ticks in truth, inferred and correct of `label`."""
+        """Into `out`, two limbs each, settled as if the recording ended now: ticks correct, S, D, U, F, I,
+        O, M of all labels; then ticks in truth, inferred and correct of `label`."""
         _figures(self.w, out, label)
 
     def raw(self):

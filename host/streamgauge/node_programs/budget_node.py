@@ -24,8 +24,7 @@ def _used():
 
 def _core():
     before = _used()
-    import gauge
-
+    __import__("gauge")
     return _used() - before
 
 
@@ -51,15 +50,15 @@ def _node():
 
 
 def _held(make):
-    # The first time takes buffers that stay. The collector takes any word that looks like an address for one, so
-    # that now and then something dead stays a while: of three times the middle counts.
+    # The first time takes buffers that stay. The collector takes any word that looks like an address for
+    # one, so that now and then something dead stays a while: of three times the middle counts.
     make()
     taken = []
     for _ in range(3):
         before = _used()
-        made = make()
+        made = [make()]
         taken.append(_used() - before)
-        made = None
+        made.clear()
     return sorted(taken)[1]
 
 

@@ -1,8 +1,8 @@
 """Feeds a node the same stretch of labels again and again, and tells the heap as it goes.
 
 Reads `config.json`, `feed.bin` (alternately a chunk of predictions and one of truth, a byte a slice) and
-`plan.json`: `slices` in all, `chunk` slices a batch, `ticks` a slice, `every` so many slices a look. Writes one
-line of JSON a look, and one with what the node counted.
+`plan.json`: `slices` in all, `chunk` slices a batch, `ticks` a slice, `every` so many slices a look. Writes
+one line of JSON a look, and one with what the node counted.
 """
 
 import gc
