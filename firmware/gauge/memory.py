@@ -31,7 +31,8 @@ def largest():
 def memory(node, probe=True):
     """Bytes: `total`, `used` and `free` of the heap after a collection; `high_water`, the most in use
     (garbage included) at any `watch` and at this call; `largest`, the largest free block, and
-    `fragmentation`, the per cent of what is free that lies outside it; `state`, the arrays that the ledger booked.
+    `fragmentation`, the per cent of what is free that lies outside it; `state`, the arrays that the
+    ledger booked.
 
     probe: whether to look for the largest block, which takes some twenty collections. Where a port's heap
     grows by itself (ESP32), that may make it grow.
