@@ -14,6 +14,8 @@ from rich.text import Text
 from .budget import Budget, Code, Part
 from .budget_fit import Fit
 from .formats import count
+from .profile import expected_value
+from .profile_keys import KEYS, REQUIRED
 
 FORMS = {
     "py": "sources, compiled on the node",
@@ -193,6 +195,30 @@ def table_of(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     for row in rows:
         table.add_row(*row)
     return table
+
+
+def key_page() -> str:
+    """Return the page `docs/profiles.md`: every key a profile may hold."""
+    lines = [
+        "# Keys of a memory profile",
+        "",
+        "Made by `streamgauge budget --keys`. A profile is a TOML file; `memory_profiles/` holds those that "
+        "come with streamgauge, and any command's `--profile` takes a file of your own. A key that is unknown "
+        "or impossible is refused by name. The keys of an estimator that is not in `estimators.on` say nothing.",
+        "",
+        "| key | value | default | meaning |",
+        "|---|---|---|---|",
+    ]
+    for key in KEYS:
+        default = "required" if key.default is REQUIRED else f"`{_toml(key.default)}`"
+        lines.append(
+            f"| `{key.path}` | {expected_value(key.schema)} | {default} | {key.schema['description']} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def markdown(budgets: Sequence[Budget]) -> str:

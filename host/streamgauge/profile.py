@@ -270,21 +270,25 @@ def _explain(
     return InputError(f"{path} is {here!r} ({_expected(path)})", file=file, row=_row(lines, path))
 
 
+def expected_value(schema: Mapping[str, Any]) -> str:
+    """Say in words what a key may be."""
+    if schema["type"] == "array":
+        return f"a list of {', '.join(schema['items']['enum'])}, each once"
+    if schema["type"] == "string":
+        choices = schema.get("enum")
+        return f"{', '.join(choices[:-1])} or {choices[-1]}" if choices else "a text"
+    what = "a number"
+    if schema["type"] == "integer":
+        what = "a power of two" if "enum" in schema else "a whole number"
+    return f"{what} from {schema['minimum']} to {schema['maximum']}"
+
+
 def _expected(path: str) -> str:
     if path not in _BY_PATH:
         return f"a table [{path}] was expected"
     schema = _BY_PATH[path].schema
-    if schema["type"] == "array":
-        return f"a list of {', '.join(schema['items']['enum'])}, each once, was expected"
-    if schema["type"] == "string":
-        choices = schema.get("enum")
-        return (
-            f"{', '.join(choices[:-1])} or {choices[-1]} was expected" if choices else "a text was expected"
-        )
-    what = "a number"
-    if schema["type"] == "integer":
-        what = "a power of two" if "enum" in schema else "a whole number"
-    return f"{what} from {schema['minimum']} to {schema['maximum']} was expected"
+    comma = "," if schema["type"] == "array" else ""
+    return f"{expected_value(schema)}{comma} was expected"
 
 
 def _row(lines: list[str], path: str) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from streamgauge.budget_fit import fit, room_for_state
 from streamgauge.cli import main
 from streamgauge.engines import Engine
 from streamgauge.errors import InputError
-from streamgauge.profile import ESTIMATORS, Profile, load_profile, profile_names
+from streamgauge.profile import ESTIMATORS, KEYS, Profile, load_profile, profile_names
 
+PROJECT = Path(__file__).parents[2]
 SMALL = [name for name in profile_names() if load_profile(name).heap_bytes < 1 << 20]
 
 
@@ -49,9 +51,7 @@ def test_the_example_runs_in_the_heap_of_every_board_and_updates_take_nothing(na
 def test_a_heap_that_is_too_small_is_told_and_is_the_commands_no(
     arm: Engine, tmp_path: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text = (
-        (budgets.Path(load_profile("sensor").source)).read_text().replace("bytes = 102400", "bytes = 50000")
-    )
+    text = (Path(load_profile("sensor").source)).read_text().replace("bytes = 102400", "bytes = 50000")
     (tmp_path / "tight.toml").write_text(text)
     assert main(["budget", str(tmp_path / "tight.toml"), "--json"]) == 1
     assert "does not fit" in json.loads(capsys.readouterr().out)["trouble"]
@@ -131,7 +131,8 @@ def test_what_was_traded_is_said_in_words() -> None:
     found = fit(profile, budgets.state_bytes(smaller, budgets.many_labels(profile)))
     assert "capacity.pending 64 -> 32: so many segments a side may be undecided" in found.traded[0]
     assert "capacity.runs 64 -> 32: so many runs of the prediction may pass" in found.traded[1]
-    assert "Hoeffding half-width is 0.06" in found.traded[2]
+    assert found.traded[2].startswith("capacity.window 1,000 -> ")
+    assert "Hoeffding half-width is 0.05" in found.traded[2] and "sooner" in found.traded[2]
     same = fit(profile, budgets.state_bytes(profile, budgets.many_labels(profile)))
     assert [sentence.split()[0] for sentence in same.traded] in ([], ["capacity.window"])
 
@@ -149,6 +150,26 @@ def test_fit_counts_code_and_what_the_program_shall_have(arm: Engine) -> None:
     assert budget.interpreter is not None
     room = room_for_state(budget, 80_000, 5_000)
     assert room == 80_000 - 5_000 - budget.interpreter - budget.code["mpy"].bytes
+
+
+def test_every_key_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "--keys"]) == 0
+    page = capsys.readouterr().out
+    for key in KEYS:
+        assert f"| `{key.path}` |" in page
+    assert "| `capacity.runs` | a power of two from 4 to 1024 | required |" in page
+    assert "| `page_hinkley.source` | loss, fading or window | `loss` |" in page
+
+
+def test_the_pages_in_the_documents_are_what_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["budget", "--keys"]) == 0
+    assert (PROJECT / "docs" / "profiles.md").read_text() == capsys.readouterr().out
+    page = (PROJECT / "docs" / "budget.md").read_text()
+    for name in profile_names():
+        budget = budgets.predict(load_profile(name))
+        assert f"| {name} | {budget.heap:,} |" in page
+        # Of the state what is predicted; code and high water change with every line of the node.
+        assert f"| **state** | **{budget.state.predicted:,}** |" in page.split(f"## {name}\n")[1]
 
 
 def test_a_page_for_the_documents_lists_every_profile() -> None:

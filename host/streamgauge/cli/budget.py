@@ -44,12 +44,16 @@ Examples:
 @click.option("--no-run", is_flag=True, help="Measure parts and code, but do not run the example.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.option("--markdown", is_flag=True, help="Print the page docs/budget.md.")
+@click.option("--keys", is_flag=True, help="Print what may stand in a profile, the page docs/profiles.md.")
 def command(**given: Any) -> int:
     """What a memory PROFILE takes: every part's bytes as its numbers predict, and as a node's heap shows.
 
     PROFILE is a name or a .toml file; without it all that come with streamgauge are listed. The exit code is
     1 where the built-in example does not run in a profile's heap.
     """
+    if given["keys"]:
+        print(budget_report.key_page(), end="")
+        return 0
     names = [given["profile"]] if given["profile"] else profile_names()
     if given["fit_into"] and not given["profile"]:
         raise click.UsageError("--fit needs a profile to begin with", click.get_current_context())
