@@ -203,8 +203,9 @@ def key_page() -> str:
         "# Keys of a memory profile",
         "",
         "Made by `streamgauge budget --keys`. A profile is a TOML file; `memory_profiles/` holds those that "
-        "come with streamgauge, and any command's `--profile` takes a file of your own. A key that is unknown "
-        "or impossible is refused by name. The keys of an estimator that is not in `estimators.on` say nothing.",
+        "come with streamgauge, and any command's `--profile` takes a file of your own. A key that is "
+        "unknown or impossible is refused by name. The keys of an estimator that is not in `estimators.on` "
+        "say nothing.",
         "",
         "| key | value | default | meaning |",
         "|---|---|---|---|",
