@@ -44,8 +44,7 @@ def draw(found: Exactness, paths: list[Path]) -> None:
             continue
         _panel(axes, kind, value, factor, found.curves[kind])
         _scales(axes, turn, len(found.curves[kind]))
-        _default(axes, kind)
-        plotting.heading(axes, title, "bytes", left)
+        plotting.heading(axes, title, _default(axes, kind), left)
         plotting.plain(axes)
         plotting.legend(axes, loc="upper right", ncols=2 if len(found.curves[kind]) > 4 else 1)
     plotting.save(figure, paths)
@@ -101,18 +100,8 @@ def _scales(axes: Axes, turn: float, curves: int) -> None:
     axes.set_ylim(0, top * (8 if curves > 4 else 4))
 
 
-def _default(axes: Axes, kind: str) -> None:
-    """Mark what the sensor's profile has."""
+def _default(axes: Axes, kind: str) -> str:
+    """Mark what the sensor's profile has; return what the mark means."""
     size = load_profile("sensor")[_DEFAULTS[kind]]
     axes.axvline(ring_bytes(kind, size), color=plotting.INK, linewidth=0.9, linestyle="--")
-    axes.annotate(
-        f"sensor: {size:,} ",
-        (ring_bytes(kind, size), 0.62),
-        xycoords=("data", "axes fraction"),
-        rotation=90,
-        ha="right",
-        va="center",
-        fontsize=8.5,
-        color=plotting.INK,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},
-    )
+    return f"bytes (dashed: sensor, {size:,})"

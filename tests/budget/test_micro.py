@@ -1,4 +1,4 @@
-"""The reduced node of one file counts as the whole one does, and is compiled in as little as a micro:bit has."""
+"""The reduced node of one file counts as the whole one does, and fits where a micro:bit's would."""
 
 from __future__ import annotations
 
