@@ -179,8 +179,15 @@ void node_sample(int side, uint32_t t, uint8_t label) {
 }
 
 void node_finish(void) {
-    if (!runs_end())
+    if (sides[TRUTH].state == UNHEARD && sides[PREDICTION].state == UNHEARD)
         return;
+    /* The side that is behind first: then the other's last runs find the ring empty. */
+    int side = runs_behind();
+    uint32_t to = sides[!side].end;
+    runs_end(side, to);
+    join_step();
+    runs_end(!side, to);
+    join.flush = true;
     join_step();
 #if WITH_ALIGN
     align_finish();

@@ -95,7 +95,8 @@ void node_batch(int side, uint32_t t, const uint8_t *labels, int count);
 void node_sample(int side, uint32_t t, uint8_t label);
 void node_finish(void);
 
-bool runs_end(void);
+int runs_behind(void);
+void runs_end(int side, uint32_t to);
 void runs_begin(int side, uint32_t t);
 void cover(int side, uint32_t t, int slices, uint8_t label);
 int scan(int side, uint32_t t, const uint8_t *labels, int count);

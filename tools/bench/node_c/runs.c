@@ -136,18 +136,18 @@ int scan(int side, uint32_t t, const uint8_t *labels, int count) {
     return i;
 }
 
-/* The recording ends: both sides are filled up to the latest end and closed. */
-bool runs_end(void) {
-    if (sides[TRUTH].state == UNHEARD && sides[PREDICTION].state == UNHEARD)
-        return false;
-    for (int side = 0; side < 2; side++)
-        if (sides[side].state == UNHEARD)
-            runs_begin(side, join.pos);
-    for (int side = 0; side < 2; side++) {
-        if (since(sides[!side].end, sides[side].end) > 0)
-            gap(side, sides[!side].end);
-        close_run(&sides[side]);
-    }
-    join.flush = true;
-    return true;
+/* The side that is known less far. */
+int runs_behind(void) {
+    if (sides[TRUTH].state != UNHEARD && sides[PREDICTION].state != UNHEARD)
+        return since(sides[TRUTH].end, sides[PREDICTION].end) < 0 ? TRUTH : PREDICTION;
+    return sides[TRUTH].state != UNHEARD ? PREDICTION : TRUTH;
+}
+
+/* The recording ends: the side is filled up to `to` and closed. */
+void runs_end(int side, uint32_t to) {
+    if (sides[side].state == UNHEARD)
+        runs_begin(side, join.pos);
+    if (since(to, sides[side].end) > 0)
+        gap(side, to);
+    close_run(&sides[side]);
 }
