@@ -477,9 +477,9 @@ class Node:
             self.labels.waiting.settle()
         self._join[_BUSY] = 1
         join.reset(self._join)
-        for part in self.parts.values():
-            if part:
-                part.reset()
+        for name in self.parts:
+            if self.parts[name]:
+                self.parts[name].reset()
         free(self)
 
     def save(self, prefix="gauge"):

@@ -26,7 +26,6 @@ _OVERLAP = const(37)
 _GAP = const(38)
 _MASK = const(33)
 _LABELS = const(39)
-_ON = const(40)
 _POS = const(2)
 _FAST = const(0)
 _FLUSH = const(42)
@@ -137,15 +136,12 @@ def begin(w, side, t):
     """The first time a side is heard of. The recording starts with the earliest side."""
     o = _SIDE + _WORDS * side
     other = _SIDE + _WORDS * (1 - side)
-    if not w[_ON] and (not w[other + _STATE] or (t - w[_POS]) & _H):
+    if not w[other + _STATE] or (t - w[_POS]) & _H:
         w[_POS] = t
     w[o + _STATE] = _CLOSED
     w[o + _FIRST] = w[o + _END] = t
     w[o + _LAST] = (t - 1) & _M
-    w[o + _LEAD] = 0 if w[_ON] else 1
-    if w[_ON] and not (t - w[_POS]) & _H:
-        # The other side went on alone.
-        w[o + _END] = w[_POS]
+    w[o + _LEAD] = 1
 
 
 def _bad_label(w, side, label):
