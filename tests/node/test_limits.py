@@ -1,5 +1,5 @@
-"""The node's kernels at their limits on 32-bit ARM: longest segments, most labels, years of ticks, every alpha, and
-ten million records. What is expected is computed here, in Python's own whole numbers and floats.
+"""The node at its limits on 32-bit ARM: longest segments, most labels, years of ticks, every alpha, and ten
+million records. What is expected is computed here, in whole numbers and floats of Python's own.
 """
 
 from __future__ import annotations
