@@ -156,6 +156,11 @@ class Calls:
     def loss(self, x: int) -> None:
         self._add("LOSS", x)
 
+    def poke(self, part: str, word: int, value: int) -> None:
+        """Write a word of the part's (first) array."""
+        parts = [name for name, _ in gauge.Node(self.config).ledger.entries]
+        self._add("POKE", parts.index(part), word, value)
+
     def finish(self) -> None:
         self._add("FINISH")
 
@@ -383,10 +388,17 @@ def faded_mean(found: Mapping[str, int]) -> float:
     return found["fading_s"] / (1 << found["fading_bits"]) / ((1 - a ** found["n"]) / (1 - a))
 
 
-def faded_bound(found: Mapping[str, int]) -> float:
-    """How far it may be off, with the alpha that the node computes with: two units of the sum's last bit."""
+def faded_bound(found: Mapping[str, int], largest: int = 1, exact: bool = False) -> float:
+    """How far it may be off from the mean faded with alpha = 1 - alpha_q30 / 2^30, or (exact) with the alpha that
+    was rounded to it.
+
+    Derived in DESIGN.md: two units of the sum's last bit; the weights inside a block, 26 bits; 1 - alpha^16, which
+    is rounded to 30 bits as 1 - alpha is, for one record in 16.
+    """
     a = 1 - found["alpha_q30"] / (1 << 30)
-    return 2 / (1 << found["fading_bits"]) / ((1 - a ** found["n"]) / (1 - a)) + 1e-12
+    rounded = largest * 2.0**-31 / (a**0.5 * (1 - a))
+    weight = (1 - a ** found["n"]) / (1 - a)
+    return rounded * (17 / 16 if exact else 1 / 16) + 2.0 ** (1 - found["fading_bits"]) / weight + 2.0**-26
 
 
 # What the join hands on, tick by tick.

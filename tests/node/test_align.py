@@ -1,4 +1,4 @@
-"""The node's alignment: every figure of random recordings as the oracles say, on every engine; forced commits."""
+"""The node's alignment: every figure of random recordings as the oracles say, and what is forced."""
 
 from __future__ import annotations
 
@@ -277,8 +277,8 @@ def test_tiny_rings_give_the_oracles_figures_unless_they_say_that_they_forced(pa
             rounding = want["align"]["same"] + raw["align"]["same"]
             assert node_distance(raw["align"]) >= want["align"]["distance"] - Fraction(rounding, 1 << 27)
         else:
-            # What overlaps an edge of unknown time waits in the same ring: it may find no place, or be decided
-            # before the edge is known.
+            # What overlaps an edge of unknown time waits in the same ring: it may find no place there, or be
+            # decided before the edge is known.
             assert case.made["overlap"] and raw["join"]["unknown"]
         # Only the alignment may differ.
         del want["align"]

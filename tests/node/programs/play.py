@@ -1,9 +1,9 @@
 """Plays recorded calls to nodes and tells what they say, on MicroPython and, as it stands, under CPython.
 
 `calls.bin` holds a line of JSON, the list of configs; then cases, each a line of JSON, `[config, calls,
-lengths of its batches]`, the calls as four 32-bit words each (kind, then arguments), and the batches. For each
-case, and wherever a call asks for it, one line of JSON is said: the CRC of the node's whole state, then all
-of `raw()` as one list of whole numbers, by name.
+lengths of its batches]`, the calls as four 32-bit words each (kind, then arguments), and the batches. At the
+end of each case, and wherever a call asks for it, one line of JSON is said: the CRC of the node's whole
+state, then all of `raw()` as one list of whole numbers, by name.
 """
 
 import binascii
@@ -13,7 +13,7 @@ from array import array
 import gauge
 
 TRUTH_SEGMENT, PREDICT_SEGMENT, TRUTH, PREDICT, TRUTH_BATCH, PREDICT_BATCH = range(6)
-FINISH, RESET, SAY, LOSS, PREDICT_WITH, PREDICT_B = range(6, 12)
+FINISH, RESET, SAY, LOSS, PREDICT_WITH, PREDICT_B, POKE = range(6, 13)
 
 
 def flat(found, out):
@@ -65,6 +65,8 @@ def call(node, kind, a, b, c, batches):
         node.predict_with(a, b, c)
     elif kind == PREDICT_B:
         node.predict_b(a, b)
+    elif kind == POKE:
+        node.ledger.entries[a][1][b] = c
 
 
 def play(file, say):

@@ -1,0 +1,98 @@
+"""The node's files repeat constants, because MicroPython's `const` does not cross files: they must agree."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+
+import pytest
+
+from streamgauge import firmware
+
+# They read and write the words of the join's state by the same names.
+JOIN = ("runs", "join", "node")
+# Meant alike wherever they stand.
+EVERYWHERE = ("_M", "_H", "_UNKNOWN", "_ENTRY")
+
+
+def constants(module: str) -> dict[str, int]:
+    """The names a module gives to `const(...)`, with their values."""
+    found: dict[str, int] = {}
+    for node in ast.parse(firmware.sources()[f"gauge/{module}.py"]).body:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Name)
+            and node.value.func.id == "const"
+        ):
+            (target,) = node.targets
+            assert isinstance(target, ast.Name)
+            assert target.id not in found, f"{module} gives {target.id} twice"
+            text = ast.unparse(node.value.args[0])
+            found[target.id] = eval(text, {"__builtins__": {}}, dict(found))
+    return found
+
+
+ALL = {name.removeprefix("gauge/").removesuffix(".py"): None for name in firmware.sources()}
+MODULES = {module: constants(module) for module in ALL}
+
+
+def test_the_constants_are_found():
+    assert len(MODULES["join"]) > 50 and len(MODULES["runs"]) > 25 and len(MODULES["node"]) > 25
+
+
+def values(modules: tuple[str, ...]) -> dict[str, dict[int, list[str]]]:
+    """For each name, which modules give it which value."""
+    found: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for module in modules:
+        for name, value in MODULES[module].items():
+            found[name][value].append(module)
+    return found
+
+
+def test_files_that_share_the_joins_state_mean_the_same_by_the_same_name():
+    differing = {name: dict(found) for name, found in values(JOIN).items() if len(found) > 1}
+    assert differing == {}
+    shared = [name for name, found in values(JOIN).items() if sum(map(len, found.values())) > 1]
+    assert len(shared) > 30
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_what_all_files_share_has_one_value(name):
+    assert len(values(tuple(MODULES))[name]) == 1
+
+
+def test_the_longest_run_is_everywhere_the_same():
+    assert list(values(tuple(MODULES))["_LONGEST"]) == [1 << 28]
+
+
+def test_the_nodes_names_for_the_two_sides_are_the_joins():
+    join, node = MODULES["join"], MODULES["node"]
+    assert node["_T"] == join["_SIDE"]
+    assert node["_Q"] == join["_SIDE"] + join["_WORDS"]
+    assert MODULES["align"]["_Q"] == MODULES["align"]["_T"] + MODULES["align"]["_WORDS"]
+
+
+def test_no_word_of_the_joins_state_has_two_meanings():
+    join, node = MODULES["join"], MODULES["node"]
+    # Each name below the ring is one word; these are more, and these are none.
+    more = {"_SCRATCH": 6, "_ASSESSED": 2, "_UNKNOWN_TICKS": 2, "_UNASSESSED": 2, "_SIDE": 2 * join["_WORDS"]}
+    in_a_side = ("_STATE", "_LABEL", "_START", "_END", "_LAST", "_HEAD", "_TAIL", "_FIRST", "_LEAD", "_RAW")
+    no_words = ("_M", "_H", "_UNKNOWN", "_GOES_ON", "_ENTRY", "_WORDS", "_OPEN", "_GOES", "_UNTOLD", "_ENDS")
+    no_words += ("_LEAVES", "_STALE", "_LONGEST", "_RING", *in_a_side)
+    taken: dict[int, str] = {}
+    for name, first in join.items():
+        if name in no_words:
+            continue
+        for word in range(first, first + more.get(name, 1)):
+            assert word not in taken, f"{name} and {taken[word]}"
+            assert word < join["_RING"]
+            taken[word] = name
+    queue = range(node["_QUEUE"], node["_QUEUE"] + 2 * (node["_QUEUE_MASK"] + 1))
+    assert not set(queue) & set(taken)
+    assert queue.stop <= join["_RING"]
+    assert sorted(join[name] for name in in_a_side) == list(range(join["_WORDS"]))
+
+
+def test_numbers_of_an_entry_fit_the_nodes_buffer():
+    assert MODULES["node"]["_RAISED"] == MODULES["node"]["_ROOM"] * MODULES["node"]["_ENTRY"]
