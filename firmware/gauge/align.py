@@ -28,6 +28,7 @@ _UNKNOWN = const(255)
 _ENTRY = const(8)
 _ONE = const(0x4000000)  # 1.0 with 26 fraction bits
 _BATCH = const(16)  # rows
+_OLD = const(0x4000000)  # ticks
 _APART = const(
     9
 )  # units of 2^-26: more than the rounding of the few pairs between which a choice is made: less is a tie
@@ -677,8 +678,19 @@ def feed(a, cells, b: ptr32, n: int):
         if cut:
             _cut(a, cells)
             w[_IN_UNKNOWN] = 1
-        elif w[_T + _TAIL] - w[_ROWS] >= _BATCH:
-            advance(a, cells)
+        elif b[i + 5] & 3:
+            k = w[_T + _TAIL] - w[_ROWS]
+            side = 0
+            while side < 2:
+                # Nothing waits so long that the circle of times comes near to closing.
+                s = _T + _WORDS * side
+                if w[s + _TAIL] != w[s + _HEAD]:
+                    e = _TABLES + (((w[_MASK] + 1) * side + (w[s + _HEAD] & w[_MASK])) << 2)
+                    if ((w[_NOW] - w[e + 1]) & _M) > _OLD:
+                        k = _BATCH
+                side += 1
+            if k >= _BATCH:
+                advance(a, cells)
         if b[i] == _UNKNOWN and w[_IN_UNKNOWN]:
             w[_NOW] = (w[_NOW] + ticks) & _M
             w[_T + _NEXT] = w[_NOW]

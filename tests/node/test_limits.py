@@ -5,10 +5,12 @@ million records. What is expected is computed here, in whole numbers and floats 
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 import pytest
 
+from oracles import align as oracles
 from streamgauge import firmware
 
 LONGEST = 1 << 28
@@ -110,3 +112,36 @@ def test_longest_segments_of_31_labels_over_years_of_ticks_are_exact(arm: Any, x
     assert sum(raw["slices"]["u"]) == sum(raw["slices"]["o"]) == (LONGEST - 1) * count
     assert raw["prequential"]["n"] == 2 * LONGEST * count >> 20
     assert raw["align"]["forced"] == 0 and not any(raw["counters"].values())
+
+
+@pytest.mark.parametrize("length", [10**7, 5 * 10**7])
+def test_segments_of_days_in_milliseconds_keep_every_count(length: int) -> None:
+    gauge = firmware.node_model()
+    for seed in range(12):
+        random = Random(seed)
+        sides: list[list[tuple[int, int, int]]] = [[], []]
+        for rows in sides:
+            t = 0
+            for _ in range(60):
+                end = t + random.randrange(length // 2, length)
+                rows.append((random.randrange(4), t, end))
+                t = end
+        end = max(rows[-1][2] for rows in sides)
+        for rows in sides:
+            rows[-1] = (*rows[-1][:2], end)
+        if any(e - s > LONGEST for rows in sides for _, s, e in rows):
+            continue
+        config = {
+            "version": 1, "labels": ["NULL", "a", "b", "c"], "slice": 1 << 20, "closed": 0, "overlap": 0,
+            "gaps_unknown": 0, "runs": 64, "pending": 64, "window": 50, "alpha_q30": 1073742, "loss_max": 0,
+            "estimators": ["align"], "options": {},
+        }  # fmt: skip
+        node = gauge.Node(config)
+        for e, side, label, s in sorted((e, i, label, s) for i in (0, 1) for label, s, e in sides[i]):
+            (node.predict_segment if side else node.truth_segment)(label, s % WRAP, e % WRAP)
+        node.finish()
+        raw, want = node.raw()["align"], oracles.align(*sides, labels=4)
+        assert raw["forced"] == 0
+        assert raw["confusion"] == want.confusion
+        assert (raw["split"], raw["merge"]) == (want.split, want.merge)
+        assert raw["stats"]["latency"][1] == 2 * sum(want.latency)
