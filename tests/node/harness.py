@@ -7,8 +7,10 @@ import functools
 import importlib.util
 import io
 import json
+import sys
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import ModuleType
@@ -194,6 +196,61 @@ def play_on(engine: Engine, calls: bytes, **options: Any) -> list[list[int]]:
     """What nodes on an engine say to the calls."""
     said: list[list[int]] = run(engine, "play", {"calls.bin": calls}, **options)
     return said
+
+
+@dataclass
+class Fed:
+    """What `programs/kernels.py` feeds to one estimator; `pokes` are words and what to write to them."""
+
+    kind: str
+    arguments: tuple[int, ...]
+    entries: array[int]
+    rounds: int = 1
+    pokes: tuple[tuple[int, int], ...] = ()
+
+
+def _fed_files(plan: Sequence[Fed]) -> dict[str, bytes]:
+    files: dict[str, bytes] = {}
+    listed = []
+    for fed in plan:
+        data = fed.entries.tobytes()
+        name = next((name for name, other in files.items() if other == data), f"{len(files)}.bin")
+        files[name] = data
+        listed.append([fed.kind, fed.arguments, name, fed.rounds, fed.pokes])
+    return {**files, "plan.json": json.dumps(listed).encode()}
+
+
+def feed_here(plan: Sequence[Fed]) -> list[list[int]]:
+    """What the estimators under this Python hold after each is fed."""
+    sys.modules["play"] = load_program("play")
+    said: list[list[int]] = []
+    load_program("kernels").main(_fed_files(plan).__getitem__, said.append)
+    return said
+
+
+def feed_on(engine: Engine, plan: Sequence[Fed], **options: Any) -> list[list[int]]:
+    """What estimators on an engine hold after each is fed."""
+    text = (PROGRAMS / "play.py").read_text(encoding="utf-8")
+    files = {**_fed_files(plan), "play.mpy": firmware.compile_source("play.py", text, None)}
+    said: list[list[int]] = run(engine, "kernels", files, **options)
+    return said
+
+
+def unflat(numbers: list[int], like: Any) -> Any:
+    """`raw()` of the same shape as `like` from what a program says (without the CRC)."""
+    left = iter(numbers)
+
+    def take(part: Any) -> Any:
+        if isinstance(part, dict):
+            found = {key: take(part[key]) for key in sorted(part)}
+            return {key: found[key] for key in part}
+        if isinstance(part, list | tuple):
+            return [take(inner) for inner in part]
+        return next(left)
+
+    found = take(like)
+    assert next(left, None) is None
+    return found
 
 
 def node_after(made: Mapping[str, Any], drive: Callable[[Any], object]) -> Any:
@@ -389,11 +446,11 @@ def faded_mean(found: Mapping[str, int]) -> float:
 
 
 def faded_bound(found: Mapping[str, int], largest: int = 1, exact: bool = False) -> float:
-    """How far it may be off from the mean faded with alpha = 1 - alpha_q30 / 2^30, or (exact) with the alpha that
-    was rounded to it.
+    """How far it may be off from the mean faded with alpha = 1 - alpha_q30 / 2^30, or (exact) with the alpha
+    that was rounded to it.
 
-    Derived in DESIGN.md: two units of the sum's last bit; the weights inside a block, 26 bits; 1 - alpha^16, which
-    is rounded to 30 bits as 1 - alpha is, for one record in 16.
+    Derived in DESIGN.md: two units of the sum's last bit; the weights inside a block, 26 bits; 1 - alpha^16,
+    which is rounded to 30 bits as 1 - alpha is, for one record in 16.
     """
     a = 1 - found["alpha_q30"] / (1 << 30)
     rounded = largest * 2.0**-31 / (a**0.5 * (1 - a))

@@ -1,7 +1,8 @@
-"""Plays recorded calls (see play.py) and tells how many bytes they allocated, and whether a locked heap stopped them.
+"""Plays recorded calls (see play.py) and tells how many bytes they allocated.
 
-For each case one line of JSON: the config's number, bytes that all calls requested, the error under a locked
-heap ("" for none), whether both nodes then hold the same. The player itself is proved on a node that does nothing.
+For each case one line of JSON: the config's number, bytes that the player itself requested (on a node that does
+nothing), bytes that the node requested, the error under a locked heap ("" for none), whether both nodes then
+hold the same.
 """
 
 import gc
