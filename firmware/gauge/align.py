@@ -29,9 +29,8 @@ _ENTRY = const(8)
 _ONE = const(0x4000000)  # 1.0 with 26 fraction bits
 _BATCH = const(16)  # rows
 _OLD = const(0x4000000)  # ticks
-_APART = const(
-    9
-)  # units of 2^-26: more than the rounding of the few pairs between which a choice is made: less is a tie
+# Units of 2^-26: more than the rounding of the few pairs between which a choice is made; less is a tie.
+_APART = const(9)
 
 # Words of the state.
 _MASK = const(0)  # segments a side - 1; there are twice as many cells

@@ -11,18 +11,6 @@ _SPARKS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _TRACK = "grey19"
 
-# Letter, word and style of each category of slices, in the order of the bar.
-CATEGORIES = {
-    "correct": ("C", "correct", "black on green"),
-    "S": ("S", "substitution", "black on magenta"),
-    "D": ("D", "deletion", "white on red"),
-    "U": ("U", "underfill", "black on bright_red"),
-    "F": ("F", "fragmentation", "black on yellow"),
-    "I": ("I", "insertion", "white on blue"),
-    "O": ("O", "overfill", "black on bright_blue"),
-    "M": ("M", "merge", "black on cyan"),
-}
-
 
 def bar(share: float | None, width: int, style: str) -> Text:
     """A bar of `width` cells, filled to `share` of it in eighths of a cell."""

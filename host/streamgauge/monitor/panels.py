@@ -12,9 +12,10 @@ from rich.text import Text
 
 from .. import formats
 from ..prequential import Estimate
+from ..report.slices import CATEGORIES
 from ..wire.report import Report
 from .history import History
-from .marks import CATEGORIES, bar, heat, shared_out, spark, striped, thinned
+from .marks import bar, heat, shared_out, spark, striped, thinned
 
 _DIM = "bright_black"
 

@@ -14,7 +14,7 @@ from streamgauge.slices import COLUMNS, Slices
 
 from .grid import Cell, Grid, facts, indented, share_cells
 
-_CATEGORIES = {  # in the order of the bar: letter, word, style
+CATEGORIES = {  # in the order of the bar: letter, word, style
     "correct": ("C", "correct", "black on green"),
     "S": ("S", "substitution", "black on magenta"),
     "D": ("D", "deletion", "white on red"),
@@ -58,23 +58,23 @@ def _bar(slices: Slices, width: int) -> Text:
     totals = slices.totals
     bar = Text()
     for name, cells in zip(
-        _CATEGORIES, share_cells([totals[name] for name in _CATEGORIES], width), strict=True
+        CATEGORIES, share_cells([totals[name] for name in CATEGORIES], width), strict=True
     ):
-        letter, _, style = _CATEGORIES[name]
+        letter, _, style = CATEGORIES[name]
         bar.append(letter * cells, style)
     return bar
 
 
 def _legend(slices: Slices, tick: float | None, width: int) -> Table:
     grid = Grid(*[""] * 8, left=(0, 1, 4, 5), drop=(7, 3))
-    entries = [_entry(slices, name, tick) for name in _CATEGORIES]
+    entries = [_entry(slices, name, tick) for name in CATEGORIES]
     for left, right in zip(entries[:4], entries[4:], strict=True):
         grid.add(*left, *right)
     return grid.fit(width)
 
 
 def _entry(slices: Slices, name: str, tick: float | None) -> list[Cell]:
-    letter, word, style = _CATEGORIES[name]
+    letter, word, style = CATEGORIES[name]
     ticks = slices.totals[name]
     share = f"{formats.percent(ticks / slices.known)} %" if ticks else "0 %"
     return [Text(f" {letter} ", style), word, Text(share, "bold"), formats.duration(ticks, tick)]
