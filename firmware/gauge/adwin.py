@@ -123,7 +123,7 @@ def feed(a, b: ptr32, entries: int):
         if h == _UNKNOWN:
             count = 0
         first = w[_ELAPSED]
-        w[_ELAPSED] = (first + b[e + 3]) & _M
+        w[_ELAPSED] = (first + b[e + 4] * w[_SLICE]) & _M
         loss = 0
         if h != b[e + 1] & 255:
             loss = 1

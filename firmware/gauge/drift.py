@@ -98,7 +98,7 @@ def feed(a, b: ptr32, entries: int):
             left = 0
         count = left
         first = w[_ELAPSED]
-        w[_ELAPSED] = (first + b[e + 3]) & _M
+        w[_ELAPSED] = (first + b[e + 4] * w[_SLICE]) & _M
         loss = 0
         if x != b[e + 1] & 255:
             loss = 1 << w[_BITS]
@@ -257,7 +257,7 @@ def feed_ddm(a, b: ptr32, entries: int):
             k = 0
         count = k
         first = w[_ELAPSED]
-        w[_ELAPSED] = (first + b[e + 3]) & _M
+        w[_ELAPSED] = (first + b[e + 4] * w[_SLICE]) & _M
         x = 0
         if b[e] != b[e + 1] & 255:
             x = 0x100000

@@ -3,8 +3,8 @@
 `step` walks the time that both sides know, once and in order, and writes what happened into a small
 buffer of entries, which every estimator reads:
 
-    g, p       labels of the piece; g = 255: truth unknown or unassessed; p carries the confidence in
-               bits 8 to 15 and a second recogniser's label in bits 16 to 23
+    g, p       labels of the piece; g = 255: truth unknown or unassessed; p carries a second recogniser's
+               label in bits 16 to 23
     (unused)
     ticks      length of the piece that ended here
     records    slices of it that no estimator has seen yet
@@ -69,13 +69,14 @@ _QUEUED = const(57)  # put into the queue and taken out of it, counted from the 
 _TAKEN = const(58)
 _OVERRUN = const(59)  # found it full
 _EPOCH = const(60)  # number of the recording, see labels.py
-# What goes with the next predicted label: confidence << 8 | other recogniser's label << 16.
+# What goes with the next predicted label: other recogniser's label << 16.
 _WITH = const(61)
 _BIN = const(78)  # a confidence is kept as the middle of its bin: these bits, and half a bin
 _HALF_BIN = const(79)
 _GROUP = const(80)  # slices that are handed on together, to save calls
 _OUT = const(81)  # entries that wait in the buffer, and the slices in them
 _HELD = const(82)
+_SURE = const(83)  # where the ring of changes of the confidence begins (runs.py); 0: nobody reads them
 _RING = const(84)  # the queue from 62; label and end of each run; after both rings the overlaps
 # Words of a side: truth from 7, prediction from 17.
 _SIDE = const(7)
@@ -92,6 +93,14 @@ _LEAD = const(8)  # the gap before it is still to be joined
 _RAW = const(9)  # end of the held segment where segments may overlap
 
 _OPEN = const(2)
+
+# Words of the ring of changes.
+_CHANGES_HEAD = const(1)
+_CHANGES_TAIL = const(2)
+_SAID = const(3)
+_NOW = const(4)
+_MISSED = const(5)
+_CHANGES = const(6)
 
 # What happens where a side's label ends; 1 more: its segment does not end there.
 _GOES = const(0)  # it is open and may go on
@@ -322,12 +331,16 @@ def restart(w):
     w[_OUT] = w[_HELD] = 0
     w[_LIMIT] = w[_GROUP]
     w[_KG] = 256
+    if w[_SURE]:
+        w[w[_SURE] + _CHANGES_HEAD] = w[w[_SURE] + _CHANGES_TAIL] = w[w[_SURE] + _NOW] = 0
 
 
 def reset(w):
     restart(w)
     w[_OVERRUN] = 0
     w[_WITH] = 0
+    if w[_SURE]:
+        w[w[_SURE] + _SAID] = w[w[_SURE] + _MISSED] = 0
     for i in range(_BAD_ORDER, _BUSY):
         w[i] = 0
 
@@ -340,14 +353,20 @@ def flush(w):
 def layout(config, ledger):
     """The state for a config, taken from the ledger."""
     cap = config["runs"]
-    w = ledger.take("join", _RING + (6 if config["overlap"] else 4) * cap)
+    words = _RING + (6 if config["overlap"] else 4) * cap
+    sure = config.get("options", {}).get("reliability", {})
+    changes = sure.get("changes", 64) if "reliability" in config["estimators"] else 0
+    w = ledger.take("join", words + (_CHANGES + 2 * changes if changes else 0))
+    if changes:
+        w[_SURE] = words
+        w[words] = changes - 1
     w[_SLICE] = config["slice"]
     w[_OVERLAP] = config["overlap"]
     w[_GAP] = _UNKNOWN if config["gaps_unknown"] else 0
     w[_MASK] = cap - 1
     w[_LABELS] = len(config["labels"])
     w[_GROUP] = config.get("group", 16)
-    bins = config.get("options", {}).get("reliability", {}).get("bins", 16)
+    bins = sure.get("bins", 16)
     w[_BIN] = 256 - 256 // bins
     w[_HALF_BIN] = 128 // bins
     restart(w)

@@ -10,53 +10,20 @@ else:
 
 from gauge import join, runs
 from gauge.align import Align
-from gauge.align import feed as _feed_align
-from gauge.join import step
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
-from gauge.prequential import feed as _feed_prequential
+from gauge.pump import DETECTORS, ENTRY, ROOM, hand_on, pump
 from gauge.runs import segment, take
+from gauge.samples import entries, free
 from gauge.slices import Slices
-from gauge.slices import feed as _feed_slices
 
 _M = const(0x3FFFFFFF)
-_NO_LABEL = const(254)  # stands for what is no byte
-_LONGEST = const(0x10000000)
-_ROOM = const(16)  # entries
-_ENTRY = const(8)
-_RAISED = const(128)  # after the entries: alarms that restarts have answered
 
-# Words of the join that the fast path reads and writes itself; join.py says what they are.
+# Words of the join; join.py says what they are.
 _SLICE = const(1)
-_POS = const(2)
-_PHASE = const(3)
-_TICKS = const(4)
-_RECORDS = const(5)
-_LIMIT = const(6)
-_FAST = const(0)
-_MORE = const(41)
-_MASK = const(33)
-_LABELS = const(39)
-_LOSING = const(43)
 _BAD_LABEL = const(46)
-_WITH = const(61)
-_BIN = const(78)
-_HALF_BIN = const(79)
 _BUSY = const(56)
-_QUEUED = const(57)
-_TAKEN = const(58)
 _OVERRUN = const(59)
-_QUEUE = const(62)
-_QUEUE_MASK = const(7)
-_T = const(7)
-_Q = const(17)
-_LABEL = const(1)
-_START = const(2)
-_END = const(3)
-_LAST = const(4)
-_HEAD = const(5)
-_TAIL = const(6)
-
 
 # Estimators that a node may do without: module, class, its update.
 _MORE_PARTS = {
@@ -69,94 +36,6 @@ _MORE_PARTS = {
     "holdout": ("holdout", "Holdout", None),
     "hierarchy": ("hierarchy", "Hierarchy", None),
 }
-_DETECTORS = ("page_hinkley", "ddm", "adwin")
-
-
-@micropython.viper
-def _hand_on(arrays, n: int):
-    # Here, and only here, is it known which estimators there are.
-    b = arrays[0]
-    a = arrays[1]
-    if a:
-        _feed_slices(a, b, n)
-    a = arrays[2]
-    if a:
-        _feed_prequential(0, 0, a, b, n)
-    a = arrays[3]
-    if a:
-        _feed_align(a, arrays[4], b, n)
-    rest = arrays[5]
-    if rest:
-        i = int(len(rest))
-        while i:
-            i -= 2
-            feed = rest[i]
-            feed(rest[i + 1], b, n)
-
-
-@micropython.viper
-def _pump(node):
-    # Joins what is known by now and hands it on.
-    j = node._join
-    arrays = node._arrays
-    more = ptr32(j)
-    n = 1
-    while n:
-        n = int(step(j, arrays[0], _ROOM))
-        if n:
-            _hand_on(arrays, n)
-            if arrays[6]:
-                _restart(node)
-        n = more[_MORE]
-
-
-def _restart(node):
-    # An alarm makes the estimators that the config names start anew.
-    raised = 0
-    for name in _DETECTORS:
-        if name in node.parts:
-            raised += node.parts[name].raised()
-    if raised != node._arrays[0][_RAISED]:
-        node._arrays[0][_RAISED] = raised
-        for name in node.config["restart"]:
-            node.parts[name].reset()
-
-
-@micropython.viper
-def _later(node, side: int, t: int, label: int):
-    # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
-    # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
-    w = ptr32(node._join)
-    if ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
-        w[_OVERRUN] = w[_OVERRUN] + 1
-    else:
-        i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
-        w[i] = t
-        w[i + 1] = label | side << 24
-        w[_QUEUED] = (w[_QUEUED] + 1) & _M
-    if w[_BUSY] == 0:
-        _catch_up(node)
-
-
-@micropython.viper
-def _catch_up(node):
-    j = node._join
-    w = ptr32(j)
-    while w[_BUSY] == 0 and w[_QUEUED] != w[_TAKEN]:
-        w[_BUSY] = 1
-        i = _QUEUE + ((w[_TAKEN] & _QUEUE_MASK) << 1)
-        t = w[i]
-        label = w[i + 1]
-        w[_TAKEN] = (w[_TAKEN] + 1) & _M
-        take(label & 0xFFFFFF, j, 0, j, label >> 24, t)
-        _pump(node)
-        w[_BUSY] = 0
-
-
-def free(node):
-    """Ends what began with `node._join[_BUSY] = 1`."""
-    node._join[_BUSY] = 0
-    _catch_up(node)
 
 
 @micropython.viper
@@ -179,7 +58,7 @@ def _batch(node, side: int, t, labels):
         k = int(take(i, labels, n, j, side, now))
         now = (now + (k - i) * w[_SLICE]) & _M
         i = k
-        _pump(node)
+        pump(node)
     free(node)
 
 
@@ -197,14 +76,13 @@ class Node:
     # What may be attached: where the state is saved to, and labels that come over a wire.
     store = labels = None
 
-    # Few attributes: MicroPython looks through all of an instance's before it finds a method.
     def __init__(self, config):
         self.config = config
         self.ledger = ledger = Ledger(config.get("state_bytes", 0))
         on = config["estimators"]
         labels = len(config["labels"])
         self._join = join.layout(config, ledger)
-        entries = ledger.take("entries", _RAISED + 1)
+        buffer = ledger.take("entries", ROOM * ENTRY + 1)
         align = slices = prequential = loss = None
         if "align" in on:
             align = Align(ledger, config["pending"], labels, config["closed"])
@@ -224,10 +102,16 @@ class Node:
                 module = __import__("gauge." + module, None, None, (kind,))
                 part = getattr(module, kind)(ledger, **config["options"].get(name, {}))
                 self.parts[name] = part
-                if feed:
+                if name == "reliability":
+                    from gauge import confidence
+
+                    # Each record with the confidence of its own.
+                    room = ledger.take(name, confidence.ROOM * ENTRY)
+                    rest += (confidence.feed, (self._join, room, part.w))
+                elif feed:
                     rest += (getattr(module, feed), part.w)
         self._arrays = (
-            entries,
+            buffer,
             slices and slices.w,
             prequential and prequential.w,
             align and align.w,
@@ -235,134 +119,8 @@ class Node:
             tuple(rest),
             bool(config.get("restart")),
         )
-
-    @micropython.viper
-    def predict(self, t, label):
-        """The recogniser says `label` for the slice that begins at tick `t`."""
-        # The usual case, the label goes on one slice further, is written out here and in `truth`: a
-        # call would cost half as much again.
-        j = self._join
-        w = ptr32(j)
-        try:
-            x = int(label)
-            now = int(t)
-        except Exception:
-            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-            return
-        if x >> 8:
-            x = _NO_LABEL
-        else:
-            x |= w[_WITH]
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
-            _later(self, 1, now & _M, x)
-            return
-        w[_BUSY] = 1
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
-            end = (now + w[_SLICE]) & _M
-            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
-                w[_Q + _END] = end
-                w[_Q + _LAST] = now
-                n = (w[_T + _END] - w[_POS]) & _M
-                if n:
-                    x = (end - w[_POS]) & _M
-                    if x < n:
-                        n = x
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] = w[_TICKS] + n
-                    n = w[_PHASE] - n
-                    x = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        x += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = x
-                    if x >= w[_LIMIT]:
-                        _pump(self)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(self)
-                return
-        take(x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
-            _pump(self)
-        w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
-            _catch_up(self)
-
-    @micropython.viper
-    def truth(self, t, label):
-        """The truth of the slice that begins at tick `t`; 255 where nobody knows it."""
-        j = self._join
-        w = ptr32(j)
-        try:
-            x = int(label)
-            now = int(t)
-        except Exception:
-            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-            return
-        if x >> 8:
-            x = _NO_LABEL
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
-            _later(self, 0, now & _M, x)
-            return
-        w[_BUSY] = 1
-        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
-            end = (now + w[_SLICE]) & _M
-            if ((end - w[_T + _START]) & _M) <= _LONGEST:
-                w[_T + _END] = end
-                w[_T + _LAST] = now
-                n = (w[_Q + _END] - w[_POS]) & _M
-                if n:
-                    x = (end - w[_POS]) & _M
-                    if x < n:
-                        n = x
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] = w[_TICKS] + n
-                    n = w[_PHASE] - n
-                    x = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        x += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = x
-                    if x >= w[_LIMIT]:
-                        _pump(self)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(self)
-                return
-        take(x, j, 0, j, 0, now & _M)
-        if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
-            _pump(self)
-        w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
-            _catch_up(self)
-
-    @micropython.viper
-    def predict_with(self, t, label, confidence):
-        """As `predict`, with the recogniser's confidence in this label, 0 to 255."""
-        w = ptr32(self._join)
-        try:
-            x = int(confidence)
-            x = (x & w[_BIN]) + w[_HALF_BIN]
-            w[_WITH] = (w[_WITH] & 0xFF0000) | x << 8
-        except Exception:
-            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-        self.predict(t, label)
-
-    @micropython.viper
-    def predict_b(self, t, label):
-        """What a second recogniser says from the slice at `t` on; to be called before `predict`."""
-        w = ptr32(self._join)
-        x = 0 - 1
-        try:
-            x = int(label)
-        except Exception:
-            pass
-        if x < 0 or x >= w[_LABELS]:
-            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-        else:
-            w[_WITH] = (w[_WITH] & 0xFFFF) | x << 16
+        # predict(t, label), truth(t, label), predict_with(t, label, confidence), predict_b(t, label).
+        self.predict, self.truth, self.predict_with, self.predict_b = entries(self, self._join)
 
     def predict_level(self, level, end):
         """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
@@ -398,7 +156,7 @@ class Node:
             if self.config["closed"]:
                 end = (end & _M) - _M  # + 1: a sum of 2^30 would be an object
             segment(w, label << 1 | side, start, end)
-            _pump(self)
+            pump(self)
             free(self)
         else:
             w[_BAD_LABEL] += 1
@@ -426,16 +184,16 @@ class Node:
             # The side that is behind first: then the other's last runs find the ring empty.
             side = runs.behind(self._join)
             runs.end(self._join, side, to)
-            _pump(self)
+            pump(self)
             runs.end(self._join, 1 - side, to)
             join.flush(self._join)
-            _pump(self)
+            pump(self)
             b = self._arrays[0]
-            for i in range(_ENTRY):
+            for i in range(ENTRY):
                 b[i] = 0
             b[0] = 255
             b[5] = 16
-            _hand_on(self._arrays, 1)
+            hand_on(self._arrays, 1)
             join.restart(self._join)
         free(self)
 
@@ -443,13 +201,13 @@ class Node:
         # A read-out begins: the slices that wait to be handed on in a group are handed on.
         self._join[_BUSY] = 1
         join.flush(self._join)
-        _pump(self)
+        pump(self)
 
     def alarm(self):
         """An alarm that nobody asked for yet: (detector, "up" or "down", its figures), or None."""
         self._settle()
         found = None
-        for name in _DETECTORS:
+        for name in DETECTORS:
             if found is None and name in self.parts:
                 way = self.parts[name].take()
                 if way:
@@ -522,5 +280,9 @@ class Node:
         for name, part in self.parts.items():
             if part:
                 out[name] = part.raw()
+        if "reliability" in out:
+            from gauge.confidence import missed
+
+            out["reliability"]["missed"] = missed(self._join)
         free(self)
         return out

@@ -1,8 +1,9 @@
 """Reliability table: how often a confidence is right, and how often each occurs where nobody knows.
 
-Confidences of 0 to 255 fall into equal bins. Of each bin: labelled records, those that were right, the sum of
-their confidences (in 256ths), and records without truth. Labelled columns fade with every labelled record,
-the last column with every record without truth, each by a clock of its own (fade.py).
+Confidences of 0 to 255 fall into equal bins; confidence.py gives each record its own. Of each bin: labelled
+records, those that were right, the sum of their confidences (in 256ths), and records without truth. Labelled
+columns fade with every labelled record, the last column with every record without truth, each by a clock of
+its own (fade.py).
 
 Without fading every record weighs 256; when a bin reaches 2^29 its columns are halved in all bins, so that
 evidence of more than two million records ago begins to weigh less.
@@ -131,9 +132,13 @@ def feed(w: ptr32, b: ptr32, entries: int):
 
 
 class Reliability:
-    """bins: a power of two up to 64; decay: 1 - alpha in 30 bits, 0 or from 2^10 to 2^29."""
+    """bins: a power of two up to 64; decay: 1 - alpha in 30 bits, 0 or from 2^10 to 2^29.
 
-    def __init__(self, ledger, bins=16, decay=0):
+    changes: how many changes of the confidence can wait for the truth, a power of two; it is the join that
+    keeps them.
+    """
+
+    def __init__(self, ledger, bins=16, decay=0, changes=64):
         if bins not in (1, 2, 4, 8, 16, 32, 64) or (decay and not 1 << 10 <= decay <= 1 << 29):
             raise ValueError("bins must be a power of two up to 64, alpha 1 or from 0.5 to 1 - 2^-20")
         self.w = w = ledger.take("reliability", _ROWS + 4 * bins)

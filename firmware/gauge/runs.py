@@ -36,6 +36,7 @@ _BAD_LABEL = const(46)
 _BAD_RANGE = const(47)
 _BAD_OVERLAP = const(48)
 _SPLIT = const(49)
+_SURE = const(83)
 _SIDE = const(7)
 _WORDS = const(10)
 _STATE = const(0)
@@ -49,6 +50,15 @@ _FIRST = const(7)
 _LEAD = const(8)
 _RAW = const(9)
 _RING = const(84)
+# The ring of changes of the confidence begins at word w[_SURE]: capacity - 1, head, tail, what was said last;
+# what holds where the join is, and records that miss theirs (confidence.py); then tick and confidence of each.
+_CHANGES_MASK = const(0)
+_CHANGES_HEAD = const(1)
+_CHANGES_TAIL = const(2)
+_SAID = const(3)
+_NOW = const(4)
+_CHANGES = const(6)
+_LOST_CHANGE = const(256)
 
 # States of a side.
 _UNHEARD = const(0)
@@ -124,6 +134,9 @@ def _gap(w, side, to):
     """Closes what is open and fills up to `to`, which is later than the side's end."""
     o = _SIDE + _WORDS * side
     close(w, side)
+    if side:
+        change(w, w[o + _END], 0)
+        resume(w, to)
     w[o + _STATE] = _OPEN
     w[o + _LABEL] = 0 if side else w[_GAP]
     w[o + _START] = w[o + _END]
@@ -142,6 +155,49 @@ def begin(w, side, t):
     w[o + _FIRST] = w[o + _END] = t
     w[o + _LAST] = (t - 1) & _M
     w[o + _LEAD] = 1
+    if side:
+        resume(w, t)
+
+
+def change(w, t, confidence):
+    """From tick `t` on the confidence is another one."""
+    s = w[_SURE]
+    if s:
+        i = w[s + _CHANGES_TAIL]
+        if i - w[s + _CHANGES_HEAD] > w[s + _CHANGES_MASK]:
+            # Nobody knows what holds from here to the next change.
+            w[s + _CHANGES_HEAD] += 1
+            w[s + _NOW] = _LOST_CHANGE
+        w[s + _CHANGES_TAIL] = i + 1
+        i = s + _CHANGES + 2 * (i & w[s + _CHANGES_MASK])
+        w[i] = t
+        w[i + 1] = confidence
+
+
+def resume(w, t):
+    """From tick `t` on the confidence is what was said last."""
+    if w[_SURE]:
+        change(w, t, w[w[_SURE] + _SAID])
+
+
+def sure(w, t, confidence):
+    """The sample that comes next, for tick `t`, has another confidence; it has a known label."""
+    s = w[_SURE]
+    o = _SIDE + _WORDS
+    n = (t - w[o + _END]) & _M
+    if w[_OVERLAP]:
+        return
+    if not w[o + _STATE]:
+        pass
+    elif n & _H:
+        # Early: it takes over where the last one ends, or is rejected.
+        if _late(w, o, t):
+            return
+        change(w, w[o + _END], confidence)
+    elif n < w[_SLICE] and (w[o + _STATE] == _OPEN or not n):
+        change(w, t, confidence)
+    # Else it begins after a gap.
+    w[s + _SAID] = confidence
 
 
 def _bad_label(w, side, label):

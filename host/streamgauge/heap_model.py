@@ -43,6 +43,16 @@ def instance(attributes: int) -> int:
     return blocks(4 * _WORD) + map_table(attributes)
 
 
+def closure(variables: int) -> int:
+    """Return a function defined inside another, of which it uses so many variables."""
+    return blocks(4 * _WORD) + blocks((3 + variables) * _WORD)
+
+
+def cell() -> int:
+    """Return the place of a variable that inner functions use."""
+    return blocks(2 * _WORD)
+
+
 def dictionary(entries: int, literal: int = 0) -> int:
     """Return a dict that began with `literal` entries and grew to `entries`."""
     return blocks(4 * _WORD) + map_table(entries, literal)

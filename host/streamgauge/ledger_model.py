@@ -8,7 +8,7 @@ Words, with L labels (NULL included):
 
 ============  ===========================================================================================
 join          84 for clock, sides, queue and counters; two for each run a side, and one more each where
-              segments may overlap
+              segments may overlap; with reliability on 6, and two for each change of the confidence
 entries       16 entries of 8 words between join and estimators, and a count of alarms
 align         16 of settings and clock, 2 sides of 6, 5 counters and 2 for the sum of IoU, six statistics
               of 9 (two sums of 2, a sum of squares of 3, least and most) and 6 values of the match at hand;
@@ -23,7 +23,8 @@ adwin         24 of settings and counters, 16 logarithms; per row 3 for its ring
 compare       a clock that fades: 7 and a table of 17; 26 of sums, leads and counters; two bits a record
               of its window, 15 in a word
 forgetting    a clock; 6; per label the halvings its row has paid, and L cells
-reliability   a clock, and 4 more for that of records without truth; 5; four columns of bins
+reliability   a clock, and 4 more for that of records without truth; 5; four columns of bins. Besides, 8 entries
+              of 8 words, each record's confidence in them
 holdout       the set, a byte a record; 5, and three words a score kept
 hierarchy     116 for settings, sums and levels; a word a boundary and level
 ============  ===========================================================================================
@@ -100,6 +101,7 @@ def _forgetting(o: Config) -> Iterator[Array]:
 
 def _reliability(o: Config) -> Iterator[Array]:
     yield Array("reliability", _FADING_CLOCK + 4 + 5 + 4 * o["bins"])
+    yield Array("reliability", 8 * 8)
 
 
 def _holdout(o: Config) -> Iterator[Array]:
@@ -127,7 +129,11 @@ def arrays(config: Config) -> list[Array]:
 def _arrays(config: Config) -> Iterator[Array]:
     on = config["estimators"]
     labels = len(config["labels"])
-    yield Array("join", 84 + config["runs"] * 2 * (3 if config["overlap"] else 2))
+    changes = config["options"]["reliability"]["changes"] if "reliability" in on else 0
+    yield Array(
+        "join",
+        84 + config["runs"] * 2 * (3 if config["overlap"] else 2) + (6 + 2 * changes if changes else 0),
+    )
     yield Array("entries", 16 * 8 + 1)
     if "align" in on:
         pending = config["pending"]
@@ -174,14 +180,17 @@ def objects_bytes(config: Config) -> int:
     made = [*on, *(["loss"] if config["loss_max"] else [])]
     further = [name for name in on if name in _FURTHER]
     fed = sum(name in _FED for name in further)
-    node = heap.instance(5)  # config, ledger, join, parts, arrays
+    node = heap.instance(9)  # config, ledger, join, parts, arrays, and four entries:
+    node += 2 * heap.cell() + 3 * heap.closure(2) + heap.closure(1)
     ledger = heap.instance(3) + heap.appended_list(len(taken)) + len(taken) * heap.fixed_tuple(2)
+    confidence = heap.fixed_tuple(3) if "reliability" in on else 0
     listed = heap.dictionary(len(_ON_BOARD) + len(further), len(_ON_BOARD)) + heap.fixed_tuple(7)
     return (
         node
         + ledger
         + listed
         + heap.fixed_tuple(2 * fed)
+        + confidence
         + sum(heap.instance(_ATTRIBUTES.get(name, 1)) for name in made)
     )
 

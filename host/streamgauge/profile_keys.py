@@ -188,6 +188,13 @@ KEYS = (
         default=16,
     ),
     Key("reliability.alpha", _number(0.5, 1, "fading factor a record; 1: nothing is forgotten"), default=1.0),
+    Key(
+        "reliability.changes",
+        _power(
+            2, 2**16, "changes of the confidence that wait for their truth; more, and the oldest are lost"
+        ),
+        default=64,
+    ),
     Key("holdout.size", _whole(1, 2**16, "records of the labelled set, a byte each"), default=100),
     Key("holdout.every", _whole(1, 2**29, "records from one scoring to the next"), default=1000),
     Key("holdout.capacity", _whole(1, 2**16, "scores kept"), default=16),

@@ -97,7 +97,11 @@ def _forgetting(values: Values, task: Task) -> dict[str, Any]:
 
 
 def _reliability(values: Values, task: Task) -> dict[str, Any]:
-    return {"bins": values["reliability.bins"], "decay": decay(values["reliability.alpha"])}
+    return {
+        "bins": values["reliability.bins"],
+        "decay": decay(values["reliability.alpha"]),
+        "changes": values["reliability.changes"],
+    }
 
 
 _OPTIONS: dict[str, Callable[[Values, Task], dict[str, Any]]] = {

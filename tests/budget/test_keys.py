@@ -79,7 +79,7 @@ def test_values_reach_the_node_in_its_units() -> None:
     assert options["hierarchy"]["frame_ticks"] == 120
     assert options["ddm"]["level"] == 768
     assert options["forgetting"] == {"labels": 4, "decay": 2**29}
-    assert options["reliability"] == {"bins": 16, "decay": 0}
+    assert options["reliability"] == {"bins": 16, "decay": 0, "changes": 64}
     assert options["holdout"]["truth"] == list(HOLDOUT)
 
 

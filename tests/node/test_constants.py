@@ -10,7 +10,7 @@ import pytest
 from streamgauge import firmware
 
 # They read and write the words of the join's state by the same names.
-JOIN = ("runs", "join", "node")
+JOIN = ("runs", "join", "node", "samples", "pump")
 # Meant alike wherever they stand.
 EVERYWHERE = ("_M", "_H", "_UNKNOWN", "_ENTRY")
 
@@ -38,7 +38,7 @@ MODULES = {module: constants(module) for module in ALL}
 
 
 def test_the_constants_are_found():
-    assert len(MODULES["join"]) > 50 and len(MODULES["runs"]) > 25 and len(MODULES["node"]) > 25
+    assert len(MODULES["join"]) > 50 and len(MODULES["runs"]) > 25 and len(MODULES["samples"]) > 25
 
 
 def values(modules: tuple[str, ...]) -> dict[str, dict[int, list[str]]]:
@@ -67,19 +67,20 @@ def test_the_longest_run_is_everywhere_the_same():
 
 
 def test_the_nodes_names_for_the_two_sides_are_the_joins():
-    join, node = MODULES["join"], MODULES["node"]
-    assert node["_T"] == join["_SIDE"]
-    assert node["_Q"] == join["_SIDE"] + join["_WORDS"]
+    join, samples = MODULES["join"], MODULES["samples"]
+    assert samples["_T"] == join["_SIDE"]
+    assert samples["_Q"] == join["_SIDE"] + join["_WORDS"]
     assert MODULES["align"]["_Q"] == MODULES["align"]["_T"] + MODULES["align"]["_WORDS"]
 
 
 def test_no_word_of_the_joins_state_has_two_meanings():
-    join, node = MODULES["join"], MODULES["node"]
+    join, samples = MODULES["join"], MODULES["samples"]
     # Each name below the ring is one word; these are more, and these are none.
     more = {"_SCRATCH": 6, "_ASSESSED": 2, "_UNKNOWN_TICKS": 2, "_UNASSESSED": 2, "_SIDE": 2 * join["_WORDS"]}
     in_a_side = ("_STATE", "_LABEL", "_START", "_END", "_LAST", "_HEAD", "_TAIL", "_FIRST", "_LEAD", "_RAW")
     no_words = ("_M", "_H", "_UNKNOWN", "_GOES_ON", "_ENTRY", "_WORDS", "_OPEN", "_GOES", "_UNTOLD", "_ENDS")
-    no_words += ("_LEAVES", "_STALE", "_LONGEST", "_RING", *in_a_side)
+    in_the_changes = ("_CHANGES_HEAD", "_CHANGES_TAIL", "_SAID", "_NOW", "_MISSED", "_CHANGES")
+    no_words += ("_LEAVES", "_STALE", "_LONGEST", "_RING", *in_a_side, *in_the_changes)
     taken: dict[int, str] = {}
     for name, first in join.items():
         if name in no_words:
@@ -88,11 +89,27 @@ def test_no_word_of_the_joins_state_has_two_meanings():
             assert word not in taken, f"{name} and {taken[word]}"
             assert word < join["_RING"]
             taken[word] = name
-    queue = range(node["_QUEUE"], node["_QUEUE"] + 2 * (node["_QUEUE_MASK"] + 1))
+    queue = range(samples["_QUEUE"], samples["_QUEUE"] + 2 * (samples["_QUEUE_MASK"] + 1))
     assert not set(queue) & set(taken)
     assert queue.stop <= join["_RING"]
     assert sorted(join[name] for name in in_a_side) == list(range(join["_WORDS"]))
 
 
 def test_numbers_of_an_entry_fit_the_nodes_buffer():
-    assert MODULES["node"]["_RAISED"] == MODULES["node"]["_ROOM"] * MODULES["node"]["_ENTRY"]
+    pump = MODULES["pump"]
+    assert pump["_RAISED"] == pump["ROOM"] * pump["ENTRY"]
+    assert pump["ENTRY"] == MODULES["join"]["_ENTRY"]
+
+
+def test_the_ring_of_changes_has_one_layout():
+    confidence, join, runs = MODULES["confidence"], MODULES["join"], MODULES["runs"]
+    for other in (join, runs, MODULES["samples"]):
+        assert other["_SURE"] == confidence["_SURE"]
+        assert other["_CHANGES"] == confidence["_CHANGES"]
+        assert other["_NOW"] == confidence["_NOW"]
+        assert (other["_CHANGES_HEAD"], other["_CHANGES_TAIL"]) == (confidence["_HEAD"], confidence["_TAIL"])
+    assert join["_MISSED"] == confidence["_MISSED"]
+    assert runs["_LOST_CHANGE"] == MODULES["samples"]["_LOST_CHANGE"] == confidence["_LOST"]
+    assert [confidence[name] for name in ("_SLICE", "_POS", "_PHASE", "_RECORDS")] == [
+        join[name] for name in ("_SLICE", "_POS", "_PHASE", "_RECORDS")
+    ]

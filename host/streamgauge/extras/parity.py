@@ -227,6 +227,7 @@ def _reliability(tally: Tally, node: dict[str, Any], extras: Extras) -> None:
     table.update(kept, np.where(records.known, records.truth == records.prediction, NO_TRUTH))
     tally.same("reliability.labelled", node["n"], host.labelled)
     tally.same("reliability.unlabelled", node["unlabelled"], host.unlabelled)
+    tally.same("reliability.missed", node["missed"], 0)
     weight, blind = node["weight_q20"] / 2**20, node["blind_weight_q20"] / 2**20
     for name, key, unit, wanted in (
         ("labelled", "labelled", weight, table.labelled),

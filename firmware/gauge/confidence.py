@@ -1,0 +1,104 @@
+"""The confidence of each record, for what reads it (reliability.py).
+
+Confidences change at almost every slice, labels seldom. So they do not cut runs: the changes of the
+confidence have a ring of their own, each with its tick, in the join's state (runs.py puts them there). When
+records are handed on, each gets the confidence that holds where its slice begins.
+
+A ring that is full loses its oldest change, and the records whose confidence nobody knows any more are
+counted and left out. Time that no prediction covers has the confidence 0.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+from gauge.reliability import feed as _table
+
+_M = const(0x3FFFFFFF)
+_H = const(0x20000000)
+_ENTRY = const(8)
+
+# Words of the join.
+_SLICE = const(1)
+_POS = const(2)
+_PHASE = const(3)
+_RECORDS = const(5)
+_SURE = const(83)
+# And of the ring, see runs.py.
+_HEAD = const(1)
+_TAIL = const(2)
+_NOW = const(4)
+_MISSED = const(5)
+_CHANGES = const(6)
+_LOST = const(256)
+
+ROOM = const(8)  # entries
+
+
+@micropython.viper
+def feed(parts, b: ptr32, entries: int):
+    """Takes `entries` entries of the join; parts: its state, room for `ROOM` entries, the table's state."""
+    w = ptr32(parts[0])
+    buffer = parts[1]
+    out = ptr32(buffer)
+    s = w[_SURE]
+    step = w[_SLICE]
+    entries *= _ENTRY
+    # The records that end here began before the join's position, and so did those it still holds.
+    n = w[_RECORDS]
+    e = 4
+    while e < entries:
+        n += b[e]
+        e += _ENTRY
+    now = (w[_POS] + w[_PHASE] - n * step) & _M
+    confidence = w[s + _NOW]
+    head = w[s + _HEAD]
+    tail = w[s + _TAIL]
+    i = s + _CHANGES + ((head & w[s]) << 1)
+    o = 0
+    e = 0
+    while e < entries:
+        left = b[e + 4]
+        while left:
+            n = left
+            while head < tail:
+                n = (w[i] - now) & _M
+                if n and n < _H:
+                    # It holds up to the next change.
+                    if n <= step:
+                        n = 1
+                    elif n >= left * step:
+                        n = left
+                    else:
+                        n = (n + step - 1) // step
+                    break
+                confidence = w[i + 1]
+                head += 1
+                i = s + _CHANGES + ((head & w[s]) << 1)
+                n = left
+            left -= n
+            now = (now + n * step) & _M
+            if confidence == _LOST:
+                w[s + _MISSED] = (w[s + _MISSED] + n) & _M
+            else:
+                out[o] = b[e]
+                out[o + 1] = (b[e + 1] & 255) | confidence << 8
+                out[o + 4] = n
+                o += _ENTRY
+                if o == ROOM * _ENTRY:
+                    _table(parts[2], buffer, ROOM)
+                    o = 0
+        e += _ENTRY
+    if o:
+        _table(parts[2], buffer, o // _ENTRY)
+    w[s + _NOW] = confidence
+    w[s + _HEAD] = head
+
+
+def missed(w):
+    """Records without a confidence, because too many changes waited for their truth; modulo 2^30."""
+    return w[w[_SURE] + _MISSED]

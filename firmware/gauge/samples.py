@@ -1,0 +1,289 @@
+"""samples: the node's entries that take one label, and the queue of those that interrupt an update.
+
+The entries are closures: where the join's state lies is asked once, not at every call, and a method would be
+looked for in two tables. The usual case, the label goes on one slice further, is written out in each of
+them: a call would cost half as much again.
+"""
+
+import sys
+
+if sys.implementation.name == "micropython":
+    import micropython
+    from micropython import const
+else:
+    from gauge._cpython import const, micropython, ptr32
+
+from gauge.pump import pump
+from gauge.runs import sure, take
+
+_M = const(0x3FFFFFFF)
+_NO_LABEL = const(254)  # stands for what is no byte
+_LONGEST = const(0x10000000)
+
+# Words of the join; join.py says what they are.
+_FAST = const(0)
+_SLICE = const(1)
+_POS = const(2)
+_PHASE = const(3)
+_TICKS = const(4)
+_RECORDS = const(5)
+_LIMIT = const(6)
+_MASK = const(33)
+_OVERLAP = const(37)
+_LABELS = const(39)
+_LOSING = const(43)
+_BAD_LABEL = const(46)
+_BUSY = const(56)
+_QUEUED = const(57)
+_TAKEN = const(58)
+_OVERRUN = const(59)
+_WITH = const(61)
+_QUEUE = const(62)
+_QUEUE_MASK = const(7)
+_BIN = const(78)
+_HALF_BIN = const(79)
+_SURE = const(83)
+_T = const(7)
+_Q = const(17)
+_STATE = const(0)
+_LABEL = const(1)
+_START = const(2)
+_END = const(3)
+_LAST = const(4)
+_HEAD = const(5)
+_TAIL = const(6)
+# Words of the ring of changes of the confidence; runs.py says what they are.
+_CHANGES_HEAD = const(1)
+_CHANGES_TAIL = const(2)
+_SAID = const(3)
+_NOW = const(4)
+_CHANGES = const(6)
+_LOST_CHANGE = const(256)
+
+
+@micropython.viper
+def _later(node, side: int, t: int, label: int):
+    # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
+    # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
+    w = ptr32(node._join)
+    if ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
+        w[_OVERRUN] = w[_OVERRUN] + 1
+    else:
+        i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
+        w[i] = t
+        w[i + 1] = label | side << 24
+        w[_QUEUED] = (w[_QUEUED] + 1) & _M
+    if w[_BUSY] == 0:
+        _catch_up(node)
+
+
+@micropython.viper
+def _catch_up(node):
+    j = node._join
+    w = ptr32(j)
+    while w[_BUSY] == 0 and w[_QUEUED] != w[_TAKEN]:
+        w[_BUSY] = 1
+        i = _QUEUE + ((w[_TAKEN] & _QUEUE_MASK) << 1)
+        t = w[i]
+        label = w[i + 1]
+        w[_TAKEN] = (w[_TAKEN] + 1) & _M
+        i = label >> 8 & 255
+        if i:
+            # A confidence came with it.
+            if w[_SURE] and (label & 255) < w[_LABELS]:
+                sure(j, t, i)
+        take(label & 0xFF00FF, j, 0, j, label >> 24, t)
+        pump(node)
+        w[_BUSY] = 0
+
+
+def free(node):
+    """Ends what began with `node._join[_BUSY] = 1`."""
+    node._join[_BUSY] = 0
+    _catch_up(node)
+
+
+def entries(node, j):
+    """The node's `predict`, `truth`, `predict_with` and `predict_b`; `j` is its join's state."""
+    # At most five arguments and outer variables together: more would be put on the heap.
+
+    @micropython.viper
+    def predict(t, label):
+        """The recogniser says `label` for the slice that begins at tick `t`."""
+        w = ptr32(j)
+        try:
+            x = int(label)
+            now = int(t)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        if x >> 8:
+            x = _NO_LABEL
+        x |= w[_WITH]
+        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+            _later(node, 1, now & _M, x)
+            return
+        w[_BUSY] = 1
+        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
+            end = (now + w[_SLICE]) & _M
+            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
+                w[_Q + _END] = end
+                w[_Q + _LAST] = now
+                n = (w[_T + _END] - w[_POS]) & _M
+                if n:
+                    x = (end - w[_POS]) & _M
+                    if x < n:
+                        n = x
+                    w[_POS] = (w[_POS] + n) & _M
+                    w[_TICKS] = w[_TICKS] + n
+                    n = w[_PHASE] - n
+                    x = w[_RECORDS]
+                    while n < 0:
+                        n += w[_SLICE]
+                        x += 1
+                    w[_PHASE] = n
+                    w[_RECORDS] = x
+                    if x >= w[_LIMIT]:
+                        pump(node)
+                w[_BUSY] = 0
+                if w[_QUEUED] != w[_TAKEN]:
+                    _catch_up(node)
+                return
+        take(x, j, 0, j, 1, now & _M)
+        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
+            pump(node)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(node)
+
+    @micropython.viper
+    def truth(t, label):
+        """The truth of the slice that begins at tick `t`; 255 where nobody knows it."""
+        w = ptr32(j)
+        try:
+            x = int(label)
+            now = int(t)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        if x >> 8:
+            x = _NO_LABEL
+        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+            _later(node, 0, now & _M, x)
+            return
+        w[_BUSY] = 1
+        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
+            end = (now + w[_SLICE]) & _M
+            if ((end - w[_T + _START]) & _M) <= _LONGEST:
+                w[_T + _END] = end
+                w[_T + _LAST] = now
+                n = (w[_Q + _END] - w[_POS]) & _M
+                if n:
+                    x = (end - w[_POS]) & _M
+                    if x < n:
+                        n = x
+                    w[_POS] = (w[_POS] + n) & _M
+                    w[_TICKS] = w[_TICKS] + n
+                    n = w[_PHASE] - n
+                    x = w[_RECORDS]
+                    while n < 0:
+                        n += w[_SLICE]
+                        x += 1
+                    w[_PHASE] = n
+                    w[_RECORDS] = x
+                    if x >= w[_LIMIT]:
+                        pump(node)
+                w[_BUSY] = 0
+                if w[_QUEUED] != w[_TAKEN]:
+                    _catch_up(node)
+                return
+        take(x, j, 0, j, 0, now & _M)
+        if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
+            pump(node)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(node)
+
+    @micropython.viper
+    def predict_with(t, label, confidence):
+        """As `predict`, with the recogniser's confidence in this label, 0 to 255; it holds until the next."""
+        w = ptr32(j)
+        c = 0
+        try:
+            x = int(label)
+            now = int(t)
+            c = int(confidence)
+            c = (c & w[_BIN]) + w[_HALF_BIN]
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        if x >> 8:
+            x = _NO_LABEL
+        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+            _later(node, 1, now & _M, x | c << 8 | w[_WITH])
+            return
+        w[_BUSY] = 1
+        s = w[_SURE]
+        if s and c != w[s + _SAID] and x < w[_LABELS]:
+            if now == w[_Q + _END] and w[_Q + _STATE] and w[_OVERLAP] == 0:
+                # As `change` of runs.py.
+                n = w[s + _CHANGES_TAIL]
+                i = w[s]
+                if n - w[s + _CHANGES_HEAD] > i:
+                    w[s + _CHANGES_HEAD] = w[s + _CHANGES_HEAD] + 1
+                    w[s + _NOW] = _LOST_CHANGE
+                w[s + _CHANGES_TAIL] = n + 1
+                i = s + _CHANGES + ((n & i) << 1)
+                w[i] = now
+                w[i + 1] = c
+                w[s + _SAID] = c
+            else:
+                sure(j, now & _M, c)
+        x |= w[_WITH]
+        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
+            end = (now + w[_SLICE]) & _M
+            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
+                w[_Q + _END] = end
+                w[_Q + _LAST] = now
+                n = (w[_T + _END] - w[_POS]) & _M
+                if n:
+                    x = (end - w[_POS]) & _M
+                    if x < n:
+                        n = x
+                    w[_POS] = (w[_POS] + n) & _M
+                    w[_TICKS] = w[_TICKS] + n
+                    n = w[_PHASE] - n
+                    x = w[_RECORDS]
+                    while n < 0:
+                        n += w[_SLICE]
+                        x += 1
+                    w[_PHASE] = n
+                    w[_RECORDS] = x
+                    if x >= w[_LIMIT]:
+                        pump(node)
+                w[_BUSY] = 0
+                if w[_QUEUED] != w[_TAKEN]:
+                    _catch_up(node)
+                return
+        take(x, j, 0, j, 1, now & _M)
+        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
+            pump(node)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(node)
+
+    @micropython.viper
+    def predict_b(t, label):
+        """What a second recogniser says from the slice at `t` on; to be called before `predict`."""
+        w = ptr32(j)
+        x = 0 - 1
+        try:
+            x = int(label)
+        except Exception:
+            pass
+        if x < 0 or x >= w[_LABELS]:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+        else:
+            w[_WITH] = x << 16
+
+    return predict, truth, predict_with, predict_b
