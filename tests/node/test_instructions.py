@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import shutil
 import sys
@@ -40,6 +41,12 @@ def counting(arm: Engine) -> Engine:
     return arm
 
 
+@functools.cache
+def count(name: str, row: str) -> dict[str, float]:
+    """What a row costs now, by way."""
+    return instructions.node_figures(STREAMS[name], row)[0]
+
+
 def complain(trouble: list[str], committed: dict[str, Any], engine: Engine) -> None:
     """Fail with all that is wrong; another engine than the one counted on may be why."""
     then = committed["versions"]["engine"]
@@ -53,9 +60,15 @@ def complain(trouble: list[str], committed: dict[str, Any], engine: Engine) -> N
 def test_no_estimator_costs_more_than_the_table_says(
     name: str, row: str, committed: dict[str, Any], counting: Engine
 ) -> None:
-    measured, _ = instructions.node_figures(STREAMS[name], row)
-    ways = committed["streams"][name]["rows"].get(row, {})
-    table = {way: ways[way]["node"] for way in measured if way in ways}
+    base = instructions.base(row)
+    rows = committed["streams"][name]["rows"]
+    of = {
+        r: {way: rows[r][way]["node"] for way in instructions.WAYS if way in rows[r]}
+        for r in (row, base)
+        if r in rows
+    }
+    table = instructions.guarded(of.get(row, {}), of[base])
+    measured = instructions.guarded(count(name, row), count(name, base))
     complain(instructions.worse(f"{name}, {row}", table, measured), committed, counting)
 
 
@@ -90,6 +103,14 @@ def test_six_per_cent_more_are_noticed_and_four_are_not(committed: dict[str, Any
     assert "example, core, batch" in said and "make instructions" in said
     assert f"{table['batch']:,.1f}" in said and f"{more['batch']:,.1f}" in said
     assert instructions.worse("example, core", table, {way: cost * 1.04 for way, cost in table.items()}) == []
+
+
+def test_what_an_estimator_adds_in_batch_is_compared_by_itself() -> None:
+    none, table, now = ({"batch": cost, "single": 4000.0} for cost in (150.0, 170.0, 171.5))
+    (said,) = instructions.worse(
+        "example, slices", instructions.guarded(table, none), instructions.guarded(now, none)
+    )
+    assert "batch, added: 21.5 instructions, 20.0" in said
 
 
 def test_a_figure_that_the_table_lacks_is_noticed() -> None:

@@ -92,17 +92,18 @@ def rows_of(stream: Stream) -> bytes:
 
 @dataclass(frozen=True)
 class Entry:
-    """One call in a loop: its name, when it is made, its text, and what of it is not the call."""
+    """A call in a loop, what of its text is not the call, and at which slices n it is made: n % every == late."""
 
     name: str
-    when: str
     call: str
     idle: str = "pass"
+    every: int = 1
+    late: int = 0
 
 
 def _levels() -> list[Entry]:
     return [
-        Entry(f"{side}_level", f"n % {every} == {late}", f"node.{side}_level({level}, t)")
+        Entry(f"{side}_level", f"node.{side}_level({level}, t)", every=every, late=late)
         for level, every in enumerate(EVERY)
         for side, late in (("truth", 0), ("predict", LATE))
     ]
@@ -113,21 +114,21 @@ def entries(on: tuple[str, ...], batch: bool) -> list[Entry]:
     found = []
     if not batch:
         if "compare" in on:
-            found.append(Entry("predict_b", "", "node.predict_b(t, rows[i + 1])", "rows[i + 1]"))
+            found.append(Entry("predict_b", "node.predict_b(t, rows[i + 1])", "rows[i + 1]"))
         if "reliability" in on:
             with_ = "node.predict_with(t, rows[i], rows[i + 2])"
-            found.append(Entry("predict_with", "", with_, "rows[i]; rows[i + 2]"))
+            found.append(Entry("predict_with", with_, "rows[i]; rows[i + 2]"))
         else:
-            found.append(Entry("predict", "", "node.predict(t, rows[i])", "rows[i]"))
-        found.append(Entry("truth", "", "node.truth(t, rows[i + 3])", "rows[i + 3]"))
+            found.append(Entry("predict", "node.predict(t, rows[i])", "rows[i]"))
+        found.append(Entry("truth", "node.truth(t, rows[i + 3])", "rows[i + 3]"))
         if "loss" in on:
-            found.append(Entry("loss", "", "node.loss(rows[i + 4])", "rows[i + 4]"))
+            found.append(Entry("loss", "node.loss(rows[i + 4])", "rows[i + 4]"))
     if "hierarchy" in on:
         found += _levels()
         if not batch:
-            found.append(Entry("levels_until", "", "node.levels_until(t)"))
+            found.append(Entry("levels_until", "node.levels_until(t)"))
     if "holdout" in on and not batch:
-        found.append(Entry("holdout", f"n % {HOLDOUT} == {HOLDOUT - 1}", "node.holdout(held)"))
+        found.append(Entry("holdout", "node.holdout(held)", every=HOLDOUT, late=HOLDOUT - 1))
     return found
 
 
@@ -136,8 +137,8 @@ def _loop(calls: list[Entry], idle: bool, marked: bool, indent: str) -> list[str
     for entry in calls:
         text = entry.idle if idle else entry.call
         pad = indent
-        if entry.when:
-            lines.append(f"{pad}if {entry.when}:")
+        if entry.every > 1:
+            lines.append(f"{pad}if n % {entry.every} == {entry.late}:")
             pad += "    "
         lines += [pad + text, *([f"{pad}mark()"] if marked else [])]
     return lines
