@@ -2,6 +2,7 @@
 # make picture  save that report as docs/report.svg
 # make test     set up, check style and types, run every test
 # make bench    print every figure beside its limit
+# make instructions  count what every estimator costs on the node again, rewrite docs/instructions.md
 # make clean    remove what was set up
 
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -10,7 +11,7 @@ BIN := .venv/bin
 RUNS := .venv/.runs
 TESTS := .venv/.tests
 
-.PHONY: help venv engines assess picture test lint bench clean
+.PHONY: help venv engines assess picture test lint bench instructions clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -51,6 +52,9 @@ test: venv engines lint
 bench: venv engines
 	@for bench in tools/bench/*_bench.py; do echo "== $$bench"; $(BIN)/python $$bench || over="$$over $$bench"; done; \
 	test -z "$$over" || { echo "not within every limit:$$over"; exit 1; }
+
+instructions: venv engines
+	@$(BIN)/python tools/bench/instructions.py
 
 clean:
 	rm -rf .venv .engines .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -55,11 +55,14 @@ EACH = 1500
 ENTRIES = ("predict_b", "predict_with", "truth", "levels_until")
 
 
-def config_of(on: Sequence[str], labels: int, slice_: int) -> dict[str, Any]:
-    """What the sensor profile compiles to with these estimators on, four and four levels, 100 held out."""
-    profile = load_profile("sensor").with_values(
-        {"estimators.on": list(on), "hierarchy.levels_truth": 4, "hierarchy.levels_prediction": 4}
-    )
+def config_of(on: Sequence[str], labels: int, slice_: int, **values: Any) -> dict[str, Any]:
+    """What the sensor profile compiles to with these estimators on, four and four levels, 100 held out.
+
+    `values`: further keys of the profile, with `__` for the full stop.
+    """
+    levels = {"hierarchy.levels_truth": 4, "hierarchy.levels_prediction": 4}
+    other = {key.replace("__", "."): value for key, value in values.items()}
+    profile = load_profile("sensor").with_values({"estimators.on": list(on), **levels, **other})
     task = Task(("NULL", *map(str, range(1, labels))), None, slice_)
     return compile_config(profile, task, holdout=bytes(profile["holdout.size"]))
 

@@ -462,6 +462,48 @@ static void reliability(const entry_t *e, int entries) {
     }
 }
 
+/* ---- What raw() says of each, on a line */
+
+static void say_page_hinkley(void) {
+    printf("%d %lld %u %d %d\n", ph.alarms, (long long)ph.record, ph.ticks, ph.value, ph.up);
+}
+
+static void say_ddm(void) { printf("%d %lld %d %d\n", ddm.alarms, (long long)ddm.record, ddm.best, ddm.limit); }
+
+static void say_adwin(void) { printf("%d %lld %d %d\n", ad.alarms, (long long)ad.record, ad.n, ad.s); }
+
+static void say_compare(void) {
+    printf("%d %d %d %d %d %lld %d %d %d %lld %lld %lld\n", cp.n01, cp.n10, cp.loss_a, cp.loss_b, cp.side,
+           (long long)cp.since, cp.in01, cp.in10, cp.in_side, (long long)cp.in_since, (long long)cp.all01,
+           (long long)cp.all10);
+}
+
+static void say_forgetting(int labels) {
+    for (int i = 0; i < labels; i++) {
+        int owed = fg.halved - fg.row[i].paid;
+        if (owed > 31)
+            owed = 31;
+        for (int k = 0; k < labels; k++)
+            printf("%d ", (fg.row[i].cell[k] + (1 << owed >> 1)) >> owed);
+    }
+    printf("\n");
+}
+
+static void say_reliability(void) {
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < BINS; i++)
+            printf("%d ", re.bin[i].column[k]);
+    printf("\n");
+}
+
+/* ADWIN's logarithms and the factor of what fades are given. */
+static void begin(int decay, char **logs) {
+    for (int i = 0; i < 16; i++)
+        ad.logs[i] = atoi(logs[i]);
+    setup(&cf, decay);
+    ff = rl = rb = cf;
+}
+
 static void play(void (*feed)(const entry_t *, int), const entry_t *e, int entries) {
     mark();
     for (; entries > 0; e += ROOM, entries -= ROOM)
@@ -478,34 +520,18 @@ int main(int argc, char **argv) {
     rewind(file);
     entry_t *e = malloc(size);
     int entries = fread(e, sizeof *e, size / sizeof *e, file);
-    int decay = atoi(argv[2]);
-    for (int i = 0; i < 16; i++)
-        ad.logs[i] = atoi(argv[3 + i]);
-    setup(&cf, decay);
-    ff = rl = rb = cf;
+    begin(atoi(argv[2]), argv + 3);
     play(page_hinkley, e, entries);
-    printf("%d %lld %u %d %d\n", ph.alarms, (long long)ph.record, ph.ticks, ph.value, ph.up);
+    say_page_hinkley();
     play(feed_ddm, e, entries);
-    printf("%d %lld %d %d\n", ddm.alarms, (long long)ddm.record, ddm.best, ddm.limit);
+    say_ddm();
     play(adwin, e, entries);
-    printf("%d %lld %d %d\n", ad.alarms, (long long)ad.record, ad.n, ad.s);
+    say_adwin();
     play(compare, e, entries);
-    printf("%d %d %d %d %d %lld %d %d %d %lld %lld %lld\n", cp.n01, cp.n10, cp.loss_a, cp.loss_b, cp.side,
-           (long long)cp.since, cp.in01, cp.in10, cp.in_side, (long long)cp.in_since, (long long)cp.all01,
-           (long long)cp.all10);
+    say_compare();
     play(forgetting, e, entries);
-    for (int i = 0; i < LABELS; i++) {
-        int owed = fg.halved - fg.row[i].paid;
-        if (owed > 31)
-            owed = 31;
-        for (int k = 0; k < LABELS; k++)
-            printf("%d ", (fg.row[i].cell[k] + (1 << owed >> 1)) >> owed);
-    }
-    printf("\n");
+    say_forgetting(LABELS);
     play(reliability, e, entries);
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < BINS; i++)
-            printf("%d ", re.bin[i].column[k]);
-    printf("\n");
+    say_reliability();
     return 0;
 }

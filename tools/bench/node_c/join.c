@@ -6,8 +6,8 @@
 
 join_t join;
 
-static void emit(uint8_t truth, uint8_t prediction, uint8_t ended) {
-    piece_t piece = {join.ticks, join.records, truth, prediction, ended};
+static void emit(uint8_t truth, said_t prediction, uint8_t ended) {
+    piece_t piece = {join.ticks, join.records, truth, (uint8_t)prediction, ended};
     if (truth != UNKNOWN)
         join.assessed += join.ticks;
     else if (join.lost_piece)
@@ -24,6 +24,9 @@ static void emit(uint8_t truth, uint8_t prediction, uint8_t ended) {
 #endif
 #if WITH_ALIGN
     align_feed(&piece);
+#endif
+#if WITH_MORE
+    more_feed(truth, prediction, piece.ticks, piece.records);
 #endif
 }
 
@@ -82,21 +85,22 @@ void join_step(void) {
             skip_lost();
             continue;
         }
-        int16_t label[2];
+        open_said_t label[2];
         int32_t n = INT32_MAX;
         bool used_up = false;
         uint8_t ended = 0;
         for (int side = 0; side < 2; side++) {
             /* The side's label from join.pos on, and how far it holds. */
             side_t *s = &sides[side];
-            bool closed = true;
+            bool closed = true, goes_on = false;
             uint32_t until;
             if (s->lead) {
                 label[side] = side == TRUTH && config.gaps_unknown ? UNKNOWN : 0;
                 until = s->first;
             } else if (s->tail != s->head) {
                 run_t *run = &s->ring[s->head % RUNS];
-                label[side] = run->label;
+                label[side] = run->label & ~GOES_ON;
+                goes_on = run->label & GOES_ON;
                 until = run->end;
             } else {
                 closed = false;
@@ -107,7 +111,7 @@ void join_step(void) {
             if (left <= 0) {
                 if (closed) {
                     used_up = true;
-                    if (left == 0)
+                    if (left == 0 && !goes_on)
                         ended |= 1 << side;
                     if (s->lead)
                         s->lead = false;
@@ -121,7 +125,8 @@ void join_step(void) {
         }
         if (used_up) {
             if (ended) {
-                uint8_t truth = join.truth, prediction = join.prediction;
+                uint8_t truth = join.truth;
+                said_t prediction = join.prediction;
                 if (join.truth != UNKNOWN) {
                     if (ended & 1)
                         truth = label[TRUTH];
@@ -173,7 +178,7 @@ void node_batch(int side, uint32_t t, const uint8_t *labels, int count) {
     }
 }
 
-void node_sample(int side, uint32_t t, uint8_t label) {
+void node_sample(int side, uint32_t t, said_t label) {
     cover(side, t, 1, label);
     join_step();
 }

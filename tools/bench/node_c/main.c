@@ -4,7 +4,6 @@
 
 #include "node.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -49,25 +48,6 @@ int main(int arguments, char **argument) {
     unlink("@");
 
     node_finish();
-    printf("{\"version\":1,\"counters\":{\"order\":%d,\"label\":%d,\"range\":0,\"overlap\":0,\"split\":%d}",
-           (int)rejected.order, (int)rejected.label, (int)rejected.split);
-    printf(",\"join\":{\"assessed\":%" PRId64 ",\"unknown\":%" PRId64, join.assessed, join.unknown);
-    printf(",\"unassessed\":%" PRId64 "}", join.unassessed);
-#if WITH_ALIGN
-    printf(",\"align\":{");
-    align_print();
-    printf("}");
-#endif
-#if WITH_SLICES
-    printf(",\"slices\":{");
-    slices_print();
-    printf("}");
-#endif
-#if WITH_PREQUENTIAL
-    printf(",\"prequential\":{");
-    prequential_print();
-    printf("}");
-#endif
-    printf("}\n");
+    node_print();
     return 0;
 }

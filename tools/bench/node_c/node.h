@@ -26,10 +26,26 @@
 #ifndef WITH_PREQUENTIAL
 #define WITH_PREQUENTIAL 1
 #endif
+#ifndef WITH_MORE
+#define WITH_MORE 0 /* estimators of ../more_c */
+#endif
+#ifndef WITH_BESIDE
+#define WITH_BESIDE 0 /* a confidence and a second recogniser's label go with a predicted label */
+#endif
 
 enum { TRUTH, PREDICTION };
 enum { LABELS = 32, UNKNOWN = 255 };
 enum { LONGEST = 0x10000000 }; /* ticks of a run */
+
+#if WITH_BESIDE
+typedef uint32_t said_t;     /* label, confidence << 8, second label << 16 */
+typedef int32_t open_said_t; /* -1: none */
+enum { GOES_ON = 1 << 24 };  /* the segment does not end with the run */
+#else
+typedef uint8_t said_t;
+typedef int16_t open_said_t;
+enum { GOES_ON = 0 };
+#endif
 
 typedef struct {
     int32_t slice; /* ticks */
@@ -49,14 +65,14 @@ typedef struct {
 } piece_t;
 
 typedef struct {
-    uint8_t label;
+    said_t label;
     uint32_t end;
 } run_t;
 
 typedef struct {
     enum { UNHEARD, CLOSED, OPEN } state;
     bool lead;     /* the gap before the side's first time is still to be joined */
-    uint8_t label; /* of the open run */
+    said_t label;  /* of the open run */
     uint32_t start, end;
     uint32_t last;  /* time of the last sample */
     uint32_t first; /* where the side begins */
@@ -68,7 +84,7 @@ typedef struct {
     bool on;      /* both sides were heard of */
     uint32_t pos; /* everything before is joined */
     int32_t phase; /* ticks from there to the start of the next slice */
-    int16_t truth, prediction; /* labels of the open piece */
+    open_said_t truth, prediction; /* of the open piece */
     bool lost_piece;
     int32_t ticks, records;
     bool flush;
@@ -92,13 +108,14 @@ static inline int32_t since(uint32_t later, uint32_t earlier) {
 }
 
 void node_batch(int side, uint32_t t, const uint8_t *labels, int count);
-void node_sample(int side, uint32_t t, uint8_t label);
+void node_sample(int side, uint32_t t, said_t label);
 void node_finish(void);
+void node_print(void);
 
 int runs_behind(void);
 void runs_end(int side, uint32_t to);
 void runs_begin(int side, uint32_t t);
-void cover(int side, uint32_t t, int slices, uint8_t label);
+void cover(int side, uint32_t t, int slices, said_t label);
 int scan(int side, uint32_t t, const uint8_t *labels, int count);
 
 void join_step(void);
@@ -111,9 +128,12 @@ void slices_print(void);
 void prequential_begin(void);
 void prequential_feed(const piece_t *piece);
 void prequential_print(void);
+int64_t prequential_count(void);
 
 void align_feed(const piece_t *piece);
 void align_finish(void);
 void align_print(void);
+
+void more_feed(int truth, uint32_t said, int ticks, int records);
 
 #endif

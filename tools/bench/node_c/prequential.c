@@ -112,6 +112,10 @@ void prequential_feed(const piece_t *piece) {
     slide(piece->records, loss);
 }
 
+int64_t prequential_count(void) {
+    return count;
+}
+
 void prequential_print(void) {
     printf("\"n\":%" PRId64 ",\"sum\":%" PRId64 ",\"unlabelled\":%" PRId64, count, sum, unlabelled);
     printf(",\"window_n\":%d,\"window_sum\":%d", (int)length, (int)inside);

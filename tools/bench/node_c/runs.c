@@ -19,7 +19,7 @@ static void lose(side_t *s, uint32_t end) {
     }
 }
 
-static void push(side_t *s, uint8_t label, uint32_t end) {
+static void push(side_t *s, said_t label, uint32_t end) {
     if (s->tail - s->head == RUNS || since(end, join.pos) > FAR)
         lose(s, end);
     run_t *run = &s->ring[s->tail++ % RUNS];
@@ -79,7 +79,7 @@ static int known_already(const side_t *s, uint32_t t) {
 }
 
 /* `label` holds for the `slices` slices from `t`. */
-void cover(int side, uint32_t t, int slices, uint8_t label) {
+void cover(int side, uint32_t t, int slices, said_t label) {
     side_t *s = &sides[side];
     uint32_t end = t + slices * config.slice;
     if (!known(side, label)) {
@@ -106,11 +106,13 @@ void cover(int side, uint32_t t, int slices, uint8_t label) {
         }
     }
     if (s->state != OPEN || s->label != label) {
+        bool same_segment = WITH_BESIDE && s->state == OPEN && (uint8_t)s->label == (uint8_t)label;
         if (s->state == OPEN)
-            push(s, s->label, s->end);
+            push(s, same_segment ? s->label | GOES_ON : s->label, s->end);
         s->state = OPEN;
         s->label = label;
-        s->start = s->end;
+        if (!same_segment)
+            s->start = s->end;
     }
     s->end = end;
     s->last = end - config.slice;
