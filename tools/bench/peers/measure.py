@@ -1,0 +1,192 @@
+"""Time, bytes and agreement of everyone who works on one input."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .node import NodeWork
+
+LEAST_TIMED = 2e-3  # seconds; shorter work is repeated, so that the clock's steps do not count
+PACKAGES = {"river": "river", "mir_eval": "mir_eval", "pyannote.metrics": "pyannote.metrics"}
+PACKAGES["wardmetrics"] = "ward-metrics"
+
+
+class PeerAbsent(Exception):
+    """A peer is not installed; the message says how it gets here."""
+
+
+def peer(module: str, *parts: str) -> ModuleType:
+    """Import a peer, and parts of it; raises PeerAbsent where there is none."""
+    try:
+        found = importlib.import_module(module)
+        for part in parts:
+            importlib.import_module(f"{module}.{part}")
+    except ImportError as trouble:
+        raise PeerAbsent(
+            f"{PACKAGES[module]} cannot be imported ({trouble}), so it is left out. "
+            "Install it with: pip install 'streamgauge[bench]'"
+        ) from None
+    return found
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether two programs give the same number, and in what sense."""
+
+    what: str
+    holds: bool
+    how: str
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One program on the input.
+
+    Attributes
+    ----------
+    name : str
+    run : callable
+        The whole input, from an object made anew; returns what then holds the state.
+    units : int
+        Records, frames or segments it is told.
+    keeps : bool
+        Whether it is told piece by piece, so that its state is what `run` returns; otherwise it takes the
+        whole input, and its state is the most memory that it holds meanwhile.
+    check : callable, optional
+        Compares its numbers with ours.
+    """
+
+    name: str
+    run: Callable[[], Any]
+    units: int
+    keeps: bool
+    check: Callable[[], list[Check]] | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input, and all who work on it.
+
+    Attributes
+    ----------
+    what, input, unit : str
+    node : list of NodeWork
+        The node, told in one way or another.
+    hosts, peers : list of Contestant
+        Ratios are against the first of the hosts.
+    check_node : callable
+        Compares what a node says with the host.
+    notes : list of str
+    """
+
+    what: str
+    input: str
+    unit: str
+    node: list[NodeWork]
+    hosts: list[Contestant]
+    peers: list[Contestant]
+    check_node: Callable[[dict[str, Any]], list[Check]]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Row:
+    """What was measured of one of them; None where it could not be, or makes no sense."""
+
+    who: str
+    bytes: int | None = None
+    bytes_are: str = ""
+    ns: float | None = None
+    instructions: float | None = None
+    bytes_ratio: float | None = None
+    ns_ratio: float | None = None
+    node_ns_ratio: float | None = None
+    checks: list[Check] = field(default_factory=list)
+
+
+def held(run: Callable[[], Any]) -> int:
+    """Bytes that what `run` returns keeps, with all it made for itself (not the input, which was there)."""
+    run()  # what is made once for all, such as caches of classes, is not its state
+    gc.collect()
+    tracemalloc.start()
+    try:
+        kept = run()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        del kept
+
+
+def peak(run: Callable[[], Any]) -> int:
+    """Most bytes that `run` holds at a time."""
+    run()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def _seconds(run: Callable[[], Any], times: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(times):
+        run()
+    return (time.perf_counter() - begin) / times
+
+
+def timed(
+    contestants: list[Contestant], nodes: list[Callable[[], float | None]], rounds: int
+) -> tuple[list[float], list[float | None]]:
+    """Best ns a unit of everyone; they take turns, so that what else the machine does falls on all."""
+    times = [max(1, int(LEAST_TIMED / max(_seconds(c.run, 1), 1e-6))) for c in contestants]
+    best = [np.inf] * len(contestants)
+    node_best: list[float | None] = [None] * len(nodes)
+    gc.collect()
+    for _ in range(rounds):
+        for i, one in enumerate(contestants):
+            best[i] = min(best[i], _seconds(one.run, times[i]) / one.units * 1e9)
+        for i, node in enumerate(nodes):
+            ns = node()
+            known = node_best[i]
+            node_best[i] = ns if known is None or ns is None else min(known, ns)
+    return best, node_best
+
+
+def measure(case: Case, rounds: int) -> list[Row]:
+    """Time, weigh and compare everyone of one case; the node's rows first, then the host's, then the peers'."""
+    everyone = [*case.hosts, *case.peers]
+    times, node_times = timed(everyone, [work.x64_ns for work in case.node], rounds)
+    rows = []
+    for work, ns in zip(case.node, node_times, strict=True):
+        instructions = work.arm_instructions()
+        checks = [
+            Check(check.what, check.holds, f"{check.how}, {engine}")
+            for engine, raw in work.said.items()
+            for check in case.check_node(raw)
+        ]
+        rows.append(Row(work.name, work.state_bytes, "ledger", ns, instructions, checks=checks))
+    node, host = rows[0], times[0]
+    # The slower way of telling the node: whoever is told record by record has no faster one either.
+    node_ns = max((row.ns for row in rows if row.ns is not None), default=None)
+    for one, ns in zip(everyone, times, strict=True):
+        size = (held if one.keeps else peak)(one.run)
+        row = Row(one.name, size, "held" if one.keeps else "peak", ns)
+        if one in case.peers:
+            row.ns_ratio = ns / host
+            row.bytes_ratio = size / node.bytes if node.bytes else None
+            row.node_ns_ratio = ns / node_ns if node_ns else None
+        row.checks = one.check() if one.check else []
+        rows.append(row)
+    return rows
