@@ -109,17 +109,20 @@ def line(row: Row) -> str:
     return f"{row.who:<34}{figures}{ratios}".rstrip()
 
 
-def show(case: Case, rows: list[Row]) -> None:
-    """Print one case."""
+def show(case: Case, rows: list[Row], noted: set[str]) -> None:
+    """Print one case; a note that was printed before is not repeated."""
     print(f"\n{case.what}\n{case.input}")
     print(head(case.unit))
     for row in rows:
         print(line(row))
-    for row in rows:
-        for check in row.checks:
-            print(f"  {'same' if check.holds else 'DIFFERENT'}  {check.what}: {check.how}")
+    print(f"  The node's other arrays, shared by all estimators, take {case.node[0].other_bytes:,} bytes.")
+    checks = {check: None for row in rows for check in row.checks}
+    for check in checks:
+        print(f"  {'same' if check.holds else 'DIFFERENT'}  {check.what}: {check.how}")
     for note in case.notes:
-        print(f"  {note}", flush=True)
+        if note not in noted:
+            print(f"  {note}", flush=True)
+            noted.add(note)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -140,6 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     print("ns are of this machine, and of this run; peer/node compares with the node's code on x64.")
     found: list[dict[str, Any]] = []
     absent: dict[str, None] = {}
+    noted: set[str] = set()
     for make in cases(folder, engines):
         try:
             case = make()
@@ -149,12 +153,13 @@ def main(arguments: list[str] | None = None) -> int:
             absent[str(trouble)] = None
             continue
         rows = measure(case, options.rounds)
-        show(case, rows)
+        show(case, rows, noted)
         found.append(
             {
                 "what": case.what,
                 "input": case.input,
                 "unit": case.unit,
+                "other_node_bytes": case.node[0].other_bytes,
                 "rows": [asdict(row) for row in rows],
                 "notes": case.notes,
             }

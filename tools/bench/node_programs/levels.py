@@ -14,9 +14,11 @@ def nothing(node, told, end):
     while i < len(told):
         told[i + 2]
         if told[i]:
-            told[i + 1], told[i + 2]
+            told[i + 1]
+            told[i + 2]
         else:
-            told[i + 1], told[i + 2]
+            told[i + 1]
+            told[i + 2]
         i += 3
 
 

@@ -121,8 +121,8 @@ def levels_case(both: Hierarchies, engines: Engines) -> Case:
                 {"END": both.end},
             )
         ],
-        hosts=[Contestant("host, whole levels", ours, both.end, keeps=False)],
-        peers=[Contestant("mir_eval tmeasure", theirs, both.end, False, check)],
+        hosts=[Contestant("host, whole levels", ours, both.end)],
+        peers=[Contestant("mir_eval tmeasure", theirs, both.end, check=check)],
         check_node=lambda raw: _node_checks(raw["hierarchy"], found),
         notes=[
             "Host and peer take whole levels, so their bytes are the most held meanwhile. The node keeps the "
@@ -160,5 +160,7 @@ def _node_checks(raw: dict[str, Any], host: TMeasure) -> list[Check]:
         off = max(off, abs((shares / queries / 2**20 if queries else 0.0) - side.share))
     return [
         Check("node and host: queries, pairs, concordant pairs", counts, "exactly"),
-        Check("node and host: precision, recall", off <= SHARE + CLOSE, f"{off:.1e} apart, bound {SHARE:.1e}"),
+        Check(
+            "node and host: precision, recall", off <= SHARE + CLOSE, f"{off:.1e} apart, bound {SHARE:.1e}"
+        ),
     ]

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import gc
 import importlib
+import math
 import time
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from .node import NodeWork
 
+SETTLES = 64  # instances, until CPython has learned how many attributes one of the class has
 LEAST_TIMED = 2e-3  # seconds; shorter work is repeated, so that the clock's steps do not count
-PACKAGES = {"river": "river", "mir_eval": "mir_eval", "pyannote.metrics": "pyannote.metrics"}
-PACKAGES["wardmetrics"] = "ward-metrics"
 
 
 class PeerAbsent(Exception):
@@ -32,7 +30,7 @@ def peer(module: str, *parts: str) -> ModuleType:
             importlib.import_module(f"{module}.{part}")
     except ImportError as trouble:
         raise PeerAbsent(
-            f"{PACKAGES[module]} cannot be imported ({trouble}), so it is left out. "
+            f"The peer {module} cannot be imported ({trouble}): left out. "
             "Install it with: pip install 'streamgauge[bench]'"
         ) from None
     return found
@@ -58,9 +56,9 @@ class Contestant:
         The whole input, from an object made anew; returns what then holds the state.
     units : int
         Records, frames or segments it is told.
-    keeps : bool
-        Whether it is told piece by piece, so that its state is what `run` returns; otherwise it takes the
-        whole input, and its state is the most memory that it holds meanwhile.
+    new : callable, optional
+        Makes one that was told nothing, where it is told piece by piece: its state is then what `run`
+        returns. Otherwise it takes the whole input, and its state is the most that it holds meanwhile.
     check : callable, optional
         Compares its numbers with ours.
     """
@@ -68,7 +66,7 @@ class Contestant:
     name: str
     run: Callable[[], Any]
     units: int
-    keeps: bool
+    new: Callable[[], Any] | None = None
     check: Callable[[], list[Check]] | None = None
 
 
@@ -103,8 +101,8 @@ class Row:
     """What was measured of one of them; None where it could not be, or makes no sense."""
 
     who: str
-    bytes: int | None = None
-    bytes_are: str = ""
+    bytes: int
+    bytes_are: str
     ns: float | None = None
     instructions: float | None = None
     bytes_ratio: float | None = None
@@ -113,30 +111,22 @@ class Row:
     checks: list[Check] = field(default_factory=list)
 
 
-def held(run: Callable[[], Any]) -> int:
-    """Bytes that what `run` returns keeps, with all it made for itself (not the input, which was there)."""
-    run()  # what is made once for all, such as caches of classes, is not its state
+def weighed(one: Contestant) -> int:
+    """Bytes of its state, by tracemalloc; the input was there before and is not counted."""
+    if one.new:
+        for _ in range(SETTLES):
+            one.new()
+    one.run()  # what is made once for all, such as caches of modules, is no state either
     gc.collect()
     tracemalloc.start()
     try:
-        kept = run()
+        kept = one.run()
+        most = tracemalloc.get_traced_memory()[1]
         gc.collect()
-        return tracemalloc.get_traced_memory()[0]
+        return tracemalloc.get_traced_memory()[0] if one.new else most
     finally:
         tracemalloc.stop()
         del kept
-
-
-def peak(run: Callable[[], Any]) -> int:
-    """Most bytes that `run` holds at a time."""
-    run()
-    gc.collect()
-    tracemalloc.start()
-    try:
-        run()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
 
 
 def _seconds(run: Callable[[], Any], times: int) -> float:
@@ -146,46 +136,45 @@ def _seconds(run: Callable[[], Any], times: int) -> float:
     return (time.perf_counter() - begin) / times
 
 
-def timed(
-    contestants: list[Contestant], nodes: list[Callable[[], float | None]], rounds: int
-) -> tuple[list[float], list[float | None]]:
+def timed(contestants: list[Contestant], nodes: list[NodeWork], rounds: int) -> list[float]:
     """Best ns a unit of everyone; they take turns, so that what else the machine does falls on all."""
     times = [max(1, int(LEAST_TIMED / max(_seconds(c.run, 1), 1e-6))) for c in contestants]
-    best = [np.inf] * len(contestants)
-    node_best: list[float | None] = [None] * len(nodes)
+    best = [math.inf] * len(contestants)
     gc.collect()
     for _ in range(rounds):
         for i, one in enumerate(contestants):
             best[i] = min(best[i], _seconds(one.run, times[i]) / one.units * 1e9)
-        for i, node in enumerate(nodes):
-            ns = node()
-            known = node_best[i]
-            node_best[i] = ns if known is None or ns is None else min(known, ns)
-    return best, node_best
+        for node in nodes:
+            node.time_x64()
+    return best
+
+
+def node_checks(case: Case, work: NodeWork) -> list[Check]:
+    """The node's numbers on every engine beside the host's; what engines say alike is one check."""
+    found: dict[Check, list[str]] = {}
+    for engine, raw in work.said.items():
+        for check in case.check_node(raw):
+            found.setdefault(check, []).append(engine)
+    return [replace(check, how=f"{check.how} ({', '.join(on)})") for check, on in found.items()]
 
 
 def measure(case: Case, rounds: int) -> list[Row]:
     """Time, weigh and compare everyone of one case; the node's rows first, then the host's, then the peers'."""
     everyone = [*case.hosts, *case.peers]
-    times, node_times = timed(everyone, [work.x64_ns for work in case.node], rounds)
+    times = timed(everyone, case.node, rounds)
     rows = []
-    for work, ns in zip(case.node, node_times, strict=True):
+    for work in case.node:
         instructions = work.arm_instructions()
-        checks = [
-            Check(check.what, check.holds, f"{check.how}, {engine}")
-            for engine, raw in work.said.items()
-            for check in case.check_node(raw)
-        ]
-        rows.append(Row(work.name, work.state_bytes, "ledger", ns, instructions, checks=checks))
+        checks = node_checks(case, work)
+        rows.append(Row(work.name, work.state_bytes, "ledger", work.x64_ns, instructions, checks=checks))
     node, host = rows[0], times[0]
     # The slower way of telling the node: whoever is told record by record has no faster one either.
     node_ns = max((row.ns for row in rows if row.ns is not None), default=None)
     for one, ns in zip(everyone, times, strict=True):
-        size = (held if one.keeps else peak)(one.run)
-        row = Row(one.name, size, "held" if one.keeps else "peak", ns)
+        row = Row(one.name, weighed(one), "held" if one.new else "peak", ns)
         if one in case.peers:
             row.ns_ratio = ns / host
-            row.bytes_ratio = size / node.bytes if node.bytes else None
+            row.bytes_ratio = row.bytes / node.bytes
             row.node_ns_ratio = ns / node_ns if node_ns else None
         row.checks = one.check() if one.check else []
         rows.append(row)

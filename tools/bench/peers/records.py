@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from streamgauge.parity import faded_bound, faded_mean
-from streamgauge.prequential import LossRuns, Prequential, curves, prequential
-from streamgauge.segments import UNKNOWN
+from streamgauge.prequential import LossRuns, Prequential, curves, losses_from_pieces, prequential
+from streamgauge.segments import UNKNOWN, Segments
 from streamgauge.streaming.prequential import StreamingPrequential
 
 from .measure import Case, Check, Contestant, peer
@@ -35,14 +35,17 @@ def records_case(stream: Stream, engines: Engines) -> Case:
     losses = np.where(known, truth != prediction, np.nan)
 
     def ours() -> Prequential:
-        loss = np.where(truth == UNKNOWN, np.nan, truth != prediction)
-        return prequential(loss, window=WINDOW, alpha=ALPHA)
+        told = losses_from_pieces(Segments.from_labels(truth), Segments.from_labels(prediction), 1)
+        return prequential(told, window=WINDOW, alpha=ALPHA)
 
     part = losses[:ONE_BY_ONE]
     runs = [LossRuns.of([loss]) for loss in part]
 
+    def streaming() -> StreamingPrequential:
+        return StreamingPrequential(WINDOW, ALPHA)
+
     def one_by_one() -> StreamingPrequential:
-        told = StreamingPrequential(WINDOW, ALPHA)
+        told = streaming()
         for run in runs:
             told.feed(run)
         return told
@@ -50,7 +53,7 @@ def records_case(stream: Stream, engines: Engines) -> Case:
     found = ours()
     same_streaming = Check(
         f"host, record by record: first {len(part):,}",
-        one_by_one().result() == _at_once(part),
+        one_by_one().result() == prequential(part, window=WINDOW, alpha=ALPHA),
         "every figure, exactly",
     )
     config = stream.config(["prequential"], window=WINDOW)
@@ -63,10 +66,8 @@ def records_case(stream: Stream, engines: Engines) -> Case:
         NodeWork("node, a call a label", "single", config, files, len(stream), *whole, {"EACH": 0}),
     ]
     hosts = [
-        Contestant("host, arrays of labels", ours, len(stream), keeps=False),
-        Contestant(
-            "host, a call a record", one_by_one, len(part), keeps=True, check=lambda: [same_streaming]
-        ),
+        Contestant("host, arrays of labels", ours, len(stream)),
+        Contestant("host, a call a record", one_by_one, len(part), streaming, lambda: [same_streaming]),
     ]
     lists = truth[known].tolist(), prediction[known].tolist()
     return Case(
@@ -84,13 +85,6 @@ def records_case(stream: Stream, engines: Engines) -> Case:
             f"The host's second row is the form for streams, told one record a call ({len(part):,} of them).",
         ],
     )
-
-
-def _at_once(losses: np.ndarray) -> Prequential:
-    """What the streaming form says of records told all at once: it promises the same bits."""
-    told = StreamingPrequential(WINDOW, ALPHA)
-    told.feed(LossRuns.of(losses))
-    return told.result()
 
 
 def _node_checks(raw: dict[str, Any], host: Prequential) -> list[Check]:
@@ -111,6 +105,15 @@ def _river(truth: list[int], prediction: list[int], losses: np.ndarray) -> list[
     floats = losses.tolist()
     ours = curves(losses, window=WINDOW, alpha=ALPHA)
 
+    def new_rolling() -> Any:
+        return river.utils.Rolling(river.metrics.Accuracy, window_size=WINDOW)
+
+    def new_faded() -> Any:
+        return river.stats.EWMean(fading_factor=1 - ALPHA)
+
+    def new_all() -> list[Any]:
+        return [river.metrics.Accuracy(), new_rolling(), new_faded()]
+
     def accuracy() -> Any:
         metric = river.metrics.Accuracy()
         for g, p in pairs:
@@ -118,13 +121,13 @@ def _river(truth: list[int], prediction: list[int], losses: np.ndarray) -> list[
         return metric
 
     def rolling() -> Any:
-        metric = river.utils.Rolling(river.metrics.Accuracy, window_size=WINDOW)
+        metric = new_rolling()
         for g, p in pairs:
             metric.update(g, p)
         return metric
 
     def faded() -> Any:
-        mean = river.stats.EWMean(fading_factor=1 - ALPHA)
+        mean = new_faded()
         for loss in floats:
             mean.update(loss)
         return mean
@@ -146,21 +149,21 @@ def _river(truth: list[int], prediction: list[int], losses: np.ndarray) -> list[
         return [Check("host and river: accuracy", bool(np.array_equal(theirs, mine)), EXACT)]
 
     def check_rolling() -> list[Check]:
-        theirs = after_each(river.utils.Rolling(river.metrics.Accuracy, window_size=WINDOW), pairs)
+        theirs = after_each(new_rolling(), pairs)
         n = np.minimum(np.arange(1, len(losses) + 1), WINDOW)
         # The curve is errors / n; river divides what is right.
         mine = (n - np.rint(ours.window * n)) / n
         return [Check("host and river: rolling accuracy", bool(np.array_equal(theirs, mine)), EXACT)]
 
     def check_faded() -> list[Check]:
-        theirs = after_each(river.stats.EWMean(fading_factor=1 - ALPHA), [(loss,) for loss in floats])
+        theirs = after_each(new_faded(), [(loss,) for loss in floats])
         return faded_checks(theirs, losses, ours.fading)
 
     return [
-        Contestant("river metrics.Accuracy", accuracy, len(pairs), True, check_accuracy),
-        Contestant(f"river Rolling(Accuracy, {WINDOW})", rolling, len(pairs), True, check_rolling),
-        Contestant(f"river stats.EWMean({1 - ALPHA:.3g})", faded, len(pairs), True, check_faded),
-        Contestant("river, all three", all_three, len(pairs), True),
+        Contestant("river metrics.Accuracy", accuracy, len(pairs), river.metrics.Accuracy, check_accuracy),
+        Contestant(f"river Rolling(Accuracy, {WINDOW})", rolling, len(pairs), new_rolling, check_rolling),
+        Contestant(f"river stats.EWMean({1 - ALPHA:.3g})", faded, len(pairs), new_faded, check_faded),
+        Contestant("river, all three", all_three, len(pairs), new_all),
     ]
 
 
@@ -181,4 +184,3 @@ def faded_checks(theirs: np.ndarray, losses: np.ndarray, ours: np.ndarray) -> li
         f"as they stand up to {apart[most]:.2g} apart (record {most + 1:,}), {apart[-1]:.1e} after the last"
     )
     return [Check("host and river: faded mean", off <= FADED, how)]
-

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from streamgauge.segments import NULL, Segments, clip, runs
+from streamgauge.segments import NULL, UNKNOWN, Segments, clip, clip_to_known, runs
 from streamgauge.slices import Slices, slices
 
 from .measure import Case, Check, Contestant, peer
-from .node import Engines, NodeWork, configuration
+from .node import Engines, NodeWork, Stream, configuration
 
+MOST_LABELS = 50_000  # ticks that are played as one label each
 SIDES = ("truth", "prediction")
 
 
@@ -30,12 +31,30 @@ class Pair:
         return len(self.truth) + len(self.prediction)
 
     @property
-    def one_against_the_rest(self) -> Pair:
-        """The label with most true segments as the only one, from its first segment to its last."""
-        often = int(np.bincount(self.truth.label[self.truth.label != NULL]).argmax())
+    def ticks(self) -> int:
+        """Length of the span."""
+        return int(self.truth.end[-1] - self.truth.start[0])
+
+    @property
+    def stream(self) -> Stream:
+        """A label a tick."""
         sides = [
-            runs(Segments((side.label == often).astype(np.int16), side.start, side.end))
+            bytes(np.repeat(side.label, side.end - side.start).astype(np.uint8))
             for side in (self.truth, self.prediction)
+        ]
+        return Stream(self.name, *sides, len(self.labels))
+
+    @property
+    def one_against_the_rest(self) -> Pair:
+        """The label with most true segments as the only one, from its first segment to its last.
+
+        Of a truth with unknown time, the longest known stretch: the peer knows nothing of it.
+        """
+        blocks = clip_to_known(self.truth, self.prediction)
+        known = max(blocks, key=lambda block: int(block[0].end[-1] - block[0].start[0]))
+        often = int(np.bincount(known[0].label[known[0].label != NULL]).argmax())
+        sides = [
+            runs(Segments((side.label == often).astype(np.int16), side.start, side.end)) for side in known
         ]
         held = [side.take(side.label == 1) for side in sides]
         span = min(int(h.start[0]) for h in held), max(int(h.end[-1]) for h in held)
@@ -59,15 +78,19 @@ def _case(pair: Pair, what: str, engines: Engines, peers: list[Contestant], note
     files = {"segments.bin": words.tobytes()}
     config = configuration(len(pair.labels), ["slices"])
     found = ours()
-    ticks = int(pair.truth.end[-1] - pair.truth.start[0])
+    whole = len(pair), "slices", engines
+    node = [NodeWork("node, a call a segment", "segments", config, files, *whole)]
+    if pair.ticks <= MOST_LABELS:
+        stream = pair.stream
+        labels = {"truth.bin": stream.truth, "prediction.bin": stream.prediction}
+        chunk = {"CHUNK": stream.chunk}
+        node.append(NodeWork("node, arrays of labels", "batch", config, labels, *whole, chunk))
     return Case(
         what=what,
-        input=f"{pair.name}, {len(pair):,} segments of both sides with NULL's, {ticks:,} ticks",
+        input=f"{pair.name}, {len(pair):,} segments of both sides with NULL's, {pair.ticks:,} ticks",
         unit="segment",
-        node=[
-            NodeWork("node, a call a segment", "segments", config, files, len(told), "slices", engines)
-        ],
-        hosts=[Contestant("host, all segments", ours, len(pair), keeps=False)],
+        node=node,
+        hosts=[Contestant("host, all segments", ours, len(pair))],
         peers=peers,
         check_node=lambda raw: [node_check(raw["slices"], found)],
         notes=notes,
@@ -107,10 +130,10 @@ def identification_case(pair: Pair, engines: Engines) -> Case:
     for side in (pair.truth, pair.prediction):
         annotation = Annotation()
         for label, start, end in side:
-            if label != NULL:
+            if label not in (NULL, UNKNOWN):
                 annotation[Segment(start, end)] = pair.labels[label]
         told.append(annotation)
-    span = Timeline([Segment(int(pair.truth.start[0]), int(pair.truth.end[-1]))])
+    span = Timeline([Segment(start, end) for label, start, end in pair.truth if label != UNKNOWN]).support()
 
     def theirs() -> Any:
         metric = IdentificationErrorRate()
@@ -125,7 +148,7 @@ def identification_case(pair: Pair, engines: Engines) -> Case:
         pair,
         "what is confused, missed, false or right",
         engines,
-        [Contestant("pyannote IdentificationErrorRate", theirs, len(pair), False, check)],
+        [Contestant("pyannote IdentificationErrorRate", theirs, len(pair), check=check)],
         [
             "pyannote counts four totals, node and host nine categories by label that add up to them. NULL is "
             "the absence of an annotation there. Making annotations of the segments is not in its time.",
@@ -177,7 +200,7 @@ def ward_case(pair: Pair, engines: Engines) -> Case:
         pair,
         "categories of one label against the rest",
         engines,
-        [Contestant("ward-metrics eval_segments", theirs, len(pair), False, check)],
+        [Contestant("ward-metrics eval_segments", theirs, len(pair), check=check)],
         [
             "ward-metrics tells under- and overfill at the start from those at the end: added up here. It has "
             "one class, so no substitution; with several it would call one substituted tick a deletion of the "
