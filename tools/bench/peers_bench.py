@@ -13,7 +13,7 @@ by piece keeps after its last record; `peak`, the most that a program which take
 meanwhile, the input itself not counted. The last two are tracemalloc's, so what is allocated outside Python's
 allocators is not in them.
 
-Recordings: the electricity market, house A, two songs of SALAMI and the recordings of ward-metrics, from the
+Recordings: the electricity market, house A, a song of SALAMI and the recordings of ward-metrics, from the
 folder `shared` beside the project or $STREAMGAUGE_SHARED; the built-in example and made-up streams where
 there is none.
 """
@@ -21,7 +21,9 @@ there is none.
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import json
+import platform
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -32,17 +34,25 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import node_bench  # noqa: E402
+
+import streamgauge  # noqa: E402
 from peers.levels import levels_case, made_up, song  # noqa: E402
-from peers.measure import Case, PeerAbsent, Row, measure  # noqa: E402
+from peers.measure import PACKAGES, Case, PeerAbsent, Row, measure  # noqa: E402
 from peers.node import Engines  # noqa: E402
 from peers.records import records_case  # noqa: E402
 from peers.segments import Pair, identification_case, ward_case  # noqa: E402
-
-import streamgauge  # noqa: E402
 from streamgauge.files import ReadOptions, read_pair  # noqa: E402
 
-SONGS = ("10", "636")
+SONG = "636"
 Maker = Callable[[], Case]
+
+
+def installed(package: str) -> str:
+    """Its version, or that there is none."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "(absent)"
 
 
 def pair_of(name: str, truth: Path, prediction: Path, options: ReadOptions) -> Pair:
@@ -59,15 +69,15 @@ def cases(folder: Path | None, engines: Engines) -> Iterator[Maker]:
         home = data / "kasteren"
         rooms = "house A in minutes", home / "A_minutes_truth.csv", home / "A_minutes_hmm.csv"
         pairs = [pair_of(*rooms, ReadOptions())]
-        tracks = [data / "salami" / song_ / "parsed" for song_ in SONGS]
-        both = [track / f"textfile{i}_uppercase.txt" for track in tracks[:1] for i in (1, 2)]
-        pairs.append(pair_of(f"SALAMI {SONGS[0]} in ms, two annotators", *both, ReadOptions(tick=0.001)))
+        track = data / "salami" / SONG / "parsed"
+        both = [track / f"textfile{i}_lowercase.txt" for i in (1, 2)]
+        pairs.append(pair_of(f"SALAMI {SONG} in ms, two annotators", *both, ReadOptions(tick=0.001)))
         wards = [
             pair_of(f"ward {case} in seconds", *files, ReadOptions(tick=1.0))
             for case in "ab"
             for files in [[data / "ward" / f"ward_{case}_{side}.tsv" for side in ("real", "pred")]]
         ]
-        levels = [song(track) for track in tracks]
+        levels = [song(track)]
     else:
         own = Path(streamgauge.__file__).parent / "data"
         files = own / "home_truth.csv", own / "home_prediction.csv"
@@ -140,7 +150,12 @@ def main(arguments: list[str] | None = None) -> int:
     folder = node_bench.shared_folder()
     if folder is None:
         print("No folder of recordings: the built-in example and made-up streams are measured instead.")
-    print("ns are of this machine, and of this run; peer/node compares with the node's code on x64.")
+    versions = ", ".join(f"{name} {installed(name)}" for name in PACKAGES.values())
+    print(f"Python {platform.python_version()} on {platform.machine()}; {versions}")
+    print(
+        "ns are of this machine and of this run; peer/node is against the node's code on x64, the slower way."
+    )
+    print("Bytes of the node are those of 32-bit words, all others those of this Python.")
     found: list[dict[str, Any]] = []
     absent: dict[str, None] = {}
     noted: set[str] = set()

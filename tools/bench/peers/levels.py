@@ -80,7 +80,7 @@ def levels_case(both: Hierarchies, engines: Engines) -> Case:
     PeerAbsent
         mir_eval is not installed.
     """
-    mir_eval = peer("mir_eval", "hierarchy")
+    hierarchy = peer("mir_eval.hierarchy")
     truth, prediction = _rows(both.truth), _rows(both.prediction)
     seconds = [[rows * FRAME for rows in side] for side in (truth, prediction)]
 
@@ -90,7 +90,7 @@ def levels_case(both: Hierarchies, engines: Engines) -> Case:
     def theirs() -> tuple[float, float, float]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of levels that do not nest
-            return mir_eval.hierarchy.tmeasure(*seconds, window=WINDOW * FRAME, frame_size=FRAME)
+            return hierarchy.tmeasure(*seconds, window=WINDOW * FRAME, frame_size=FRAME)
 
     found = ours()
 

@@ -122,21 +122,20 @@ def identification_case(pair: Pair, engines: Engines) -> Case:
     PeerAbsent
         pyannote.metrics is not installed.
     """
-    peer("pyannote.metrics", "identification")
-    from pyannote.core import Annotation, Segment, Timeline
-    from pyannote.metrics.identification import IdentificationErrorRate
-
+    core, identification = peer("pyannote.core"), peer("pyannote.metrics.identification")
     told = []
     for side in (pair.truth, pair.prediction):
-        annotation = Annotation()
+        annotation = core.Annotation()
         for label, start, end in side:
             if label not in (NULL, UNKNOWN):
-                annotation[Segment(start, end)] = pair.labels[label]
+                annotation[core.Segment(start, end)] = pair.labels[label]
         told.append(annotation)
-    span = Timeline([Segment(start, end) for label, start, end in pair.truth if label != UNKNOWN]).support()
+    span = core.Timeline(
+        [core.Segment(start, end) for label, start, end in pair.truth if label != UNKNOWN]
+    ).support()
 
     def theirs() -> Any:
-        metric = IdentificationErrorRate()
+        metric = identification.IdentificationErrorRate()
         metric(*told, uem=span)
         return metric
 
@@ -180,8 +179,7 @@ def ward_case(pair: Pair, engines: Engines) -> Case:
     PeerAbsent
         ward-metrics is not installed.
     """
-    peer("wardmetrics", "core_methods")
-    from wardmetrics.core_methods import eval_segments
+    methods = peer("wardmetrics.core_methods")
 
     def events(side: Segments) -> list[tuple[int, int]]:
         return [(start, end) for label, start, end in side if label != NULL]
@@ -190,7 +188,7 @@ def ward_case(pair: Pair, engines: Engines) -> Case:
 
     def theirs() -> Any:
         # It joins touching events in the lists that it is given.
-        return eval_segments(list(told[0]), list(told[1]))
+        return methods.eval_segments(list(told[0]), list(told[1]))
 
     def check() -> list[Check]:
         counts, found = theirs()[2], slices(pair.truth, pair.prediction, len(pair.labels))
