@@ -25,6 +25,7 @@ import importlib.metadata
 import json
 import platform
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -119,6 +120,11 @@ def line(row: Row) -> str:
     return f"{row.who:<34}{figures}{ratios}".rstrip()
 
 
+def say(text: str) -> None:
+    """Print a sentence below a table."""
+    print(textwrap.fill(text, 110, initial_indent="  ", subsequent_indent="    "), flush=True)
+
+
 def show(case: Case, rows: list[Row], noted: set[str]) -> None:
     """Print one case; a note that was printed before is not repeated."""
     print(f"\n{case.what}\n{case.input}")
@@ -128,10 +134,10 @@ def show(case: Case, rows: list[Row], noted: set[str]) -> None:
     print(f"  The node's other arrays, shared by all estimators, take {case.node[0].other_bytes:,} bytes.")
     checks = {check: None for row in rows for check in row.checks}
     for check in checks:
-        print(f"  {'same' if check.holds else 'DIFFERENT'}  {check.what}: {check.how}")
+        say(f"{'same' if check.holds else 'DIFFERENT'}  {check.what}: {check.how}")
     for note in case.notes:
         if note not in noted:
-            print(f"  {note}", flush=True)
+            say(note)
             noted.add(note)
 
 

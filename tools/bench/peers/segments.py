@@ -201,8 +201,8 @@ def ward_case(pair: Pair, engines: Engines) -> Case:
         [Contestant("ward-metrics eval_segments", theirs, len(pair), check=check)],
         [
             "ward-metrics tells under- and overfill at the start from those at the end: added up here. It has "
-            "one class, so no substitution; with several it would call one substituted tick a deletion of the "
-            "one class and an insertion of the other, which is why only one label is compared.",
+            "one class and so no substitution; with several it would count a substituted tick twice, as missed "
+            "in the one class and as false in the other. So one label is compared.",
         ],
     )
 
