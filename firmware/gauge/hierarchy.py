@@ -61,10 +61,11 @@ _VALUE = const(33)  # from a sum to its value
 _VALUES = const(52)
 _END = const(84)
 
-# While a query is answered, of each depth of the prediction that is less than the window.
+# While a query is answered, of each depth of the prediction that is less than the window, the
+# deepest at 1.
 _PL = const(50)
 _PR = const(54)
-_P0 = const(59)  # frames at that depth or deeper
+_P0 = const(59)  # frames at that depth or deeper; behind the last all of the window
 _C = const(64)  # of them, frames at the truth's depth or deeper
 _D = const(69)  # of them, frames exactly at the truth's depth
 
@@ -113,13 +114,11 @@ def _query(w: ptr32, x: int, right0: int):
         at = n
         deeper = c
         full_p += n * above
+        x += 1
+        w[_P0 + x] = c
         if above:
-            x += 1
             w[_PL + x] = left
             w[_PR + x] = right
-            w[_P0 + x] = c
-            w[_C + x] = 0
-            w[_D + x] = 0
     columns = x
     # Truth: one row of C a level, from the deepest up.
     left = 0
@@ -131,6 +130,8 @@ def _query(w: ptr32, x: int, right0: int):
     full = 0
     recall = 0
     precision = 0
+    low = 0
+    top = 1
     y = _LEVELS + 4 * w[_TRUTH]
     above = total
     b = w[_TRUTH]
@@ -152,35 +153,53 @@ def _query(w: ptr32, x: int, right0: int):
             c = total
             above = 0
         n = c - deeper
-        reduced_t += at * n
-        at = n
-        deeper = c
-        full_t += n * above
-        # From the coarsest depth of the prediction down.
-        f = above
-        e = 0
-        x = columns
-        while x:
-            c = w[_PL + x]
-            if c > left:
-                c = left
-            d = w[_PR + x]
-            if d > right:
-                d = right
-            c += d
-            d = c - w[_C + x]
-            w[_C + x] = c
-            recall += w[_D + x] * (n - d)
-            w[_D + x] = d
-            n = d
-            if above:
-                c = w[_P0 + x] - c  # frames above the truth's depth
-                f -= c
-                full += d * f
-                precision += d * (f - e)
-                e = f
-                f = c
+        if n:
+            # Depths of the prediction from `top` on contain this one of the truth.
+            x = top
+            while x < columns and (w[_PL + x] < left or w[_PR + x] < right):
+                w[_C + x] = deeper
+                w[_D + x] = at
+                x += 1
+            top = x
+            reduced_t += at * n
+            full_t += n * above
+            deeper = c
+            f = above
+            e = 0
+            if x < columns:
+                e = w[_P0 + x]
+                f = e - c
+                e = w[_P0 + x + 1] - e
+                full += n * (above - f)
+                precision += n * e
+            # The others from the coarsest down, but for those that lie in the row before.
+            d = n
             x -= 1
+            while x > low:
+                c = w[_PL + x]
+                if c > left:
+                    c = left
+                k = w[_PR + x]
+                if k > right:
+                    k = right
+                c += k
+                k = c - w[_C + x]
+                w[_C + x] = c
+                if at:
+                    recall += w[_D + x] * (d - k)
+                w[_D + x] = k
+                d = k
+                if above:
+                    c = w[_P0 + x] - c  # frames above the truth's depth
+                    f -= c
+                    full += d * f
+                    precision += d * (f - e)
+                    e = f
+                    f = c
+                x -= 1
+            if d == 0 and f == 0:
+                low += 1
+        at = n
     w[_VALUES + 2] = recall
     w[_VALUES + 4] = reduced_t
     w[_VALUES + 10] = precision
@@ -197,6 +216,9 @@ def _query(w: ptr32, x: int, right0: int):
         d = 0
         if n:
             w[x] = 1
+        if c == n:
+            d = w[x] << 20
+        elif c:
             b = 20
             while b:
                 b -= w[_BITS]
@@ -209,10 +231,10 @@ def _query(w: ptr32, x: int, right0: int):
 
 
 @micropython.viper
-def _score(p, n: int, rest: int):
-    # The next `n` queries; `rest` frames are left from the first of them (0: more than a window).
-    # Without any, adds up what lags.
-    w = ptr32(p)
+def _score(w: ptr32, x: int, p, rest: int):
+    # The next `x` queries; `rest` frames are left from the first of them (0: more than a window).
+    # Without any, adds up what lags. (`p` is `w`; the first two have registers.)
+    n = x
     width = w[_WINDOW]
     cap = w[_CAP]
     last = _LEVELS + 4 * (w[_TRUTH] + w[_PREDICTION])
@@ -255,7 +277,7 @@ def _score(p, n: int, rest: int):
                 left = width
             right = _M
             k = w[x + _L_COUNT]
-            if k:
+            if more and k:
                 head = w[x + _L_HEAD]
                 right = (w[ring + head] - q) & _M
                 if right == 0:
@@ -318,7 +340,7 @@ def begin(p, t: int):
     """A recording begins at tick `t`; what was told of another one is dropped, the sums go on."""
     w = ptr32(p)
     if w[_LAG]:
-        _score(p, 0, 0)
+        _score(p, 0, p, 0)
     w[_SAME] = 0
     w[_ON] = 1
     w[_QUERY] = 0
@@ -374,50 +396,6 @@ def boundary(p, side: int, level: int, t: int):
     w[x + _L_COUNT] = count + 1
 
 
-@micropython.viper
-def advance(p, t: int):
-    """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
-    w = ptr32(p)
-    if w[_ON] == 0:
-        begin(p, t)
-    d = (t - w[_TICK]) & _M
-    if d >= _H:
-        w[_LATE] += 1
-        return
-    n = w[_TICKS]
-    if d < n:
-        return
-    k = 1
-    if d - n >= n:
-        k = d // n
-    w[_TICK] = (w[_TICK] + k * n) & _M
-    w[_TOLD] = (w[_TOLD] + k) & _M
-    k += w[_AHEAD]
-    n = k - w[_WINDOW] + 1
-    if n > 0:
-        k -= n
-        d = w[_SAME] - n
-        if d < 0:
-            _score(p, n, 0)
-        else:
-            w[_SAME] = d
-            w[_LAG] = w[_LAG] + n
-    w[_AHEAD] = k
-
-
-@micropython.viper
-def finish(p, t: int):
-    """The recording ends at tick `t`: scores what is left, with windows that end there."""
-    w = ptr32(p)
-    if w[_ON]:
-        advance(p, t)
-        k = w[_AHEAD]
-        if k:
-            w[_SAME] = 0
-            _score(p, k, k)
-        w[_ON] = 0
-
-
 class Hierarchy:
     """How well a predicted hierarchy orders frames as the true one does.
 
@@ -458,13 +436,45 @@ class Hierarchy:
         """A predicted segment of `level` (0: the coarsest) ended at tick `end`."""
         boundary(self.w, 1, level, end)
 
-    def advance(self, t):
-        """All boundaries before tick `t` are told."""
-        advance(self.w, t)
+    @micropython.viper
+    def advance(self, t: int):
+        """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
+        p = self.w
+        w = ptr32(p)
+        if w[_ON] == 0:
+            begin(p, t)
+        n = w[_TICKS]
+        d = (t - w[_TICK]) & _M
+        if d >= _H:
+            w[_LATE] = w[_LATE] + 1
+            return
+        if d < n:
+            return
+        k = 1
+        if d - n >= n:
+            k = d // n
+        w[_TICK] = (w[_TICK] + k * n) & _M
+        w[_TOLD] = (w[_TOLD] + k) & _M
+        k += w[_AHEAD]
+        n = k - w[_WINDOW] + 1
+        if n > 0:
+            k -= n
+            d = w[_SAME] - n
+            if d < 0:
+                _score(p, n, p, 0)
+            else:
+                w[_SAME] = d
+                w[_LAG] = w[_LAG] + n
+        w[_AHEAD] = k
 
     def finish(self, t):
-        """The recording ends at tick `t`."""
-        finish(self.w, t)
+        """The recording ends at tick `t`: scores what is left, with windows that end there."""
+        w = self.w
+        if w[_ON]:
+            self.advance(t)
+            w[_SAME] = 0
+            _score(w, w[_AHEAD], w, w[_AHEAD])
+            w[_ON] = 0
 
     def reset(self):
         """All figures start anew, and with them the recording."""
@@ -473,14 +483,15 @@ class Hierarchy:
             w[i] = 0
 
     def settle(self):
-        """Adds up what lags."""
-        _score(self.w, 0, 0)
-        self.w[_SAME] = 0
+        """Adds up what lags, as it is in a snapshot: nothing rests on the last query's values."""
+        w = self.w
+        _score(w, 0, w, 0)
+        w[_SAME] = 0
 
     def raw(self):
         """Whole numbers; each measure is [queries, concordant, pairs, sum of shares with 20 bits]."""
         w = self.w
-        _score(w, 0, 0)
+        _score(w, 0, w, 0)
         out = {
             "frames": w[_FRAMES] + (w[_FRAMES + 1] << 30),
             "late": w[_LATE],
