@@ -14,8 +14,12 @@ hierarchy does so too). A query's share has 20 fraction bits, cut off: a mean sh
 sums is too small by less than 2^-20. Pairs and queries are counted exactly.
 
 A boundary waits in its level's ring until the query passes it; one that finds the ring full is
-counted and lost, which joins its two segments. While no boundary is inside the window there are no
-comparable pairs, and all such queries are passed over at once.
+counted and lost, which joins its two segments.
+
+A query has the values of the one before unless a segment around it has ended, or reaches beyond the
+window at one side alone (at both, all of it that is seen is the window). So it is known how long values
+hold; such queries are only counted, and added up together later. While no boundary is inside the
+window there are no comparable pairs, and all such queries are passed over at once.
 
 Times are ticks modulo 2^30. No stored number is negative or above 2^30: a 64-bit build loads words
 without their sign.
@@ -197,7 +201,7 @@ def _query(w: ptr32, x: int, right0: int):
                     e = f
                     f = c
                 x -= 1
-            if d == 0 and f == 0:
+            if not d and not f:
                 low += 1
         at = n
     w[_VALUES + 2] = recall
@@ -250,7 +254,7 @@ def _score(w: ptr32, x: int, p, rest: int):
         lag = w[_LAG] + same
         w[_SAME] = w[_SAME] - same
         w[_LAG] = lag
-        if more and n == 0:
+        if more and not n:
             return
         more = n
         w[_LAG] = 0
@@ -280,7 +284,7 @@ def _score(w: ptr32, x: int, p, rest: int):
             if more and k:
                 head = w[x + _L_HEAD]
                 right = (w[ring + head] - q) & _M
-                if right == 0:
+                if not right:
                     # A segment begins with this frame.
                     left = 0
                     head += 1
@@ -361,7 +365,7 @@ def boundary(p, side: int, level: int, t: int):
     if level < 0 or level >= w[_TRUTH + side]:
         w[_LEVEL] += 1
         return
-    if w[_ON] == 0:
+    if not w[_ON]:
         begin(p, t)
     d = (t - w[_TICK]) & _M
     if d >= _H:
@@ -380,7 +384,7 @@ def boundary(p, side: int, level: int, t: int):
         if last >= cap:
             last -= cap
         d = (frame - w[ring + last]) & _M
-        if d == 0:
+        if not d:
             return  # a segment shorter than a frame
         if d >= _H:
             w[_ORDER] += 1
@@ -441,7 +445,7 @@ class Hierarchy:
         """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
         p = self.w
         w = ptr32(p)
-        if w[_ON] == 0:
+        if not w[_ON]:
             begin(p, t)
         n = w[_TICKS]
         d = (t - w[_TICK]) & _M
