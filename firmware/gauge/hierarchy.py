@@ -14,8 +14,12 @@ hierarchy does so too). A query's share has 20 fraction bits, cut off: a mean sh
 sums is too small by less than 2^-20. Pairs and queries are counted exactly.
 
 A boundary waits in its level's ring until the query passes it; one that finds the ring full is
-counted and lost, which joins its two segments. While no boundary is inside the window there are no
-comparable pairs, and all such queries are passed over at once.
+counted and lost, which joins its two segments.
+
+A query has the values of the one before unless a segment around it has ended, or reaches beyond the
+window at one side alone (at both, all of it that is seen is the window). So it is known how long values
+hold; such queries are only counted, and added up together later. While no boundary is inside the
+window there are no comparable pairs, and all such queries are passed over at once.
 
 Times are ticks modulo 2^30. No stored number is negative or above 2^30: a 64-bit build loads words
 without their sign.
@@ -50,15 +54,24 @@ _LEVEL = const(14)
 _OVER = const(15)  # full ring: truth, prediction
 _FRAMES = const(17)  # queries answered; two limbs of 30 bits, as all sums
 _SUMS = const(19)  # four times queries, concordant, pairs, shares
+_SUMS_END = const(51)
 _SUM = const(8)  # words of one: reduced recall, reduced precision, full recall, full precision
-_VALUES = const(51)  # of one query: concordant and pairs, four times
+# What is left of these words is zero wherever no query was answered yet.
+_SAME = const(59)  # so many queries more have the values of the last one
+_LAG = const(69)  # so many have had them and are not yet added up
+_BUSY = const(79)  # the last query had a boundary in its window; else it has no values
+# Of one query, every other word: as the sums, with 1 or 0 for the queries.
+_VALUE = const(33)  # from a sum to its value
+_VALUES = const(52)
+_END = const(84)
 
-# Of one query, for each depth of the prediction.
-_PL = const(59)
-_PR = const(64)
-_P0 = const(69)  # frames at that depth or deeper
-_CP = const(74)  # C of the row below
-_NP = const(79)  # frames exactly at both depths, in the row below
+# While a query is answered, of each depth of the prediction that is less than the window, the
+# deepest at 1.
+_PL = const(50)
+_PR = const(54)
+_P0 = const(59)  # frames at that depth or deeper; behind the last all of the window
+_C = const(64)  # of them, frames at the truth's depth or deeper
+_D = const(69)  # of them, frames exactly at the truth's depth
 
 # Of each level, from _LEVELS + 4 * level, the truth's levels first.
 _LEVELS = const(84)
@@ -70,160 +83,210 @@ _RINGS = const(116)
 
 
 @micropython.viper
-def _query(p, left0: int, right0: int):
-    # One query: the window reaches `left0` frames to the left and `right0` to the right with q.
-    w = ptr32(p)
-    total = left0 + right0 - 1
+def _query(w: ptr32, x: int, right0: int):
+    # One query: the window reaches `x` frames to the left and `right0` to the right of it.
+    left0 = x
+    total = x + right0
     # Prediction: intervals from the deepest level up, and the pairs they order.
     left = 0
     right = 0
     deeper = 0
-    next_n = 0
-    pairs_full = 0
-    pairs_reduced = 0
+    at = 0
+    full_p = 0
+    reduced_p = 0
+    x = 0
+    y = _LEVELS + 4 * (w[_TRUTH] + w[_PREDICTION])
+    above = total
     b = w[_PREDICTION]
-    x = _LEVELS + 4 * (w[_TRUTH] + b)
-    while b:
-        x -= 4
-        if w[x + _L_LEFT] > left:
-            left = w[x + _L_LEFT]
-        if w[x + _L_RIGHT] > right:
-            right = w[x + _L_RIGHT]
-        c = left + right - 1
-        w[_PL + b] = left
-        w[_PR + b] = right
-        w[_P0 + b] = c
-        w[_CP + b] = 0
-        w[_NP + b] = 0
+    while above:
+        if b:
+            y -= 4
+            b -= 1
+            c = w[y]
+            if c > left:
+                left = c
+            c = w[y + _L_RIGHT]
+            if c > right:
+                right = c
+            c = left + right
+            above = total - c
+        else:
+            c = total
+            above = 0
         n = c - deeper
-        pairs_full += n * (total - c)
-        pairs_reduced += next_n * n
-        next_n = n
+        reduced_p += at * n
+        at = n
         deeper = c
-        b -= 1
-    w[_VALUES + 3] = pairs_reduced + next_n * (total - deeper)
-    w[_VALUES + 7] = pairs_full
+        full_p += n * above
+        x += 1
+        w[_P0 + x] = c
+        if above:
+            w[_PL + x] = left
+            w[_PR + x] = right
+    columns = x
     # Truth: one row of C a level, from the deepest up.
     left = 0
     right = 0
     deeper = 0
-    next_n = 0
-    pairs_full = 0
-    pairs_reduced = 0
+    at = 0
+    full_t = 0
+    reduced_t = 0
     full = 0
     recall = 0
     precision = 0
-    a = w[_TRUTH]
-    x = _LEVELS + 4 * a
-    while a >= 0:
-        if a:
-            x -= 4
-            if w[x + _L_LEFT] > left:
-                left = w[x + _L_LEFT]
-            if w[x + _L_RIGHT] > right:
-                right = w[x + _L_RIGHT]
+    low = 0
+    top = 1
+    y = _LEVELS + 4 * w[_TRUTH]
+    above = total
+    b = w[_TRUTH]
+    while above:
+        if b:
+            y -= 4
+            b -= 1
+            c = w[y]
+            if c > left:
+                left = c
+            c = w[y + _L_RIGHT]
+            if c > right:
+                right = c
+            c = left + right
+            above = total - c
         else:
             left = left0
             right = right0
-        c = left + right - 1
-        at = c - deeper  # frames exactly at depth a
-        above = total - c
-        pairs_full += at * above
-        pairs_reduced += next_n * at
-        next_n = at
-        deeper = c
-        next_d = 0
-        next_f = 0
-        n = 0
-        b = w[_PREDICTION]
-        while b:
-            c = w[_PL + b]
-            if c > left:
-                c = left
-            d = w[_PR + b]
-            if d > right:
-                d = right
-            c += d - 1
-            d = c - w[_CP + b]  # frames exactly at depth a, prediction depth >= b
-            w[_CP + b] = c
-            f = w[_P0 + b] - c  # frames above depth a, prediction depth >= b
-            recall += w[_NP + b] * (at - d)
-            precision += n * (f - next_f)
-            n = d - next_d
-            w[_NP + b] = n
-            full += n * (above - f)
-            next_d = d
-            next_f = f
-            b -= 1
-        precision += n * (above - next_f)
-        a -= 1
-    w[_VALUES] = recall
-    w[_VALUES + 1] = pairs_reduced
-    w[_VALUES + 2] = precision
-    w[_VALUES + 4] = full
-    w[_VALUES + 5] = pairs_full
-    w[_VALUES + 6] = full
-    # Add them up.
-    bits = w[_BITS]
-    a = _VALUES
-    x = _SUMS
-    while a < _PL:
-        c = w[a]
-        n = w[a + 1]
+            c = total
+            above = 0
+        n = c - deeper
         if n:
-            d = w[x] + 1
-            w[x] = d & _M
-            w[x + 1] += d >> 30
-            d = w[x + 2] + c
-            w[x + 2] = d & _M
-            w[x + 3] += d >> 30
-            d = w[x + 4] + n
-            w[x + 4] = d & _M
-            w[x + 5] += d >> 30
-            share = 0
+            # Depths of the prediction from `top` on contain this one of the truth.
+            x = top
+            while x < columns and (w[_PL + x] < left or w[_PR + x] < right):
+                w[_C + x] = deeper
+                w[_D + x] = at
+                x += 1
+            top = x
+            reduced_t += at * n
+            full_t += n * above
+            deeper = c
+            f = above
+            e = 0
+            if x < columns:
+                e = w[_P0 + x]
+                f = e - c
+                e = w[_P0 + x + 1] - e
+                full += n * (above - f)
+                precision += n * e
+            # The others from the coarsest down, but for those that lie in the row before.
+            d = n
+            x -= 1
+            while x > low:
+                c = w[_PL + x]
+                if c > left:
+                    c = left
+                k = w[_PR + x]
+                if k > right:
+                    k = right
+                c += k
+                k = c - w[_C + x]
+                w[_C + x] = c
+                if at:
+                    recall += w[_D + x] * (d - k)
+                w[_D + x] = k
+                d = k
+                if above:
+                    c = w[_P0 + x] - c  # frames above the truth's depth
+                    f -= c
+                    full += d * f
+                    precision += d * (f - e)
+                    e = f
+                    f = c
+                x -= 1
+            if not d and not f:
+                low += 1
+        at = n
+    w[_VALUES + 2] = recall
+    w[_VALUES + 4] = reduced_t
+    w[_VALUES + 10] = precision
+    w[_VALUES + 12] = reduced_p
+    w[_VALUES + 18] = full
+    w[_VALUES + 20] = full_t
+    w[_VALUES + 26] = full
+    w[_VALUES + 28] = full_p
+    x = _VALUES
+    while x < _END:
+        c = w[x + 2]
+        n = w[x + 4]
+        w[x] = 0
+        d = 0
+        if n:
+            w[x] = 1
+        if c == n:
+            d = w[x] << 20
+        elif c:
             b = 20
             while b:
-                c = c << bits
-                d = c // n
-                c -= d * n
-                share = (share << bits) + d
-                b -= bits
-            d = w[x + 6] + share
-            w[x + 6] = d & _M
-            w[x + 7] += d >> 30
-        a += 2
-        x += _SUM
+                b -= w[_BITS]
+                c <<= w[_BITS]
+                e = c // n
+                c -= e * n
+                d = (d << w[_BITS]) + e
+        w[x + 6] = d
+        x += 8
 
 
 @micropython.viper
-def _score(p, n: int, rest: int):
-    # The next `n` queries; `rest` frames are left from the first of them (0: more than a window).
-    w = ptr32(p)
+def _score(w: ptr32, x: int, p, rest: int):
+    # The next `x` queries; `rest` frames are left from the first of them (0: more than a window).
+    # Without any, adds up what lags. (`p` is `w`; the first two have registers.)
+    n = x
     width = w[_WINDOW]
     cap = w[_CAP]
     last = _LEVELS + 4 * (w[_TRUTH] + w[_PREDICTION])
-    q = w[_QUERY]
-    k = w[_FRAMES] + n
-    w[_FRAMES] = k & _M
-    w[_FRAMES + 1] += k >> 30
-    while n:
-        left0 = w[_LEFT]
+    more = 1
+    while more:
+        more = n
+        same = w[_SAME]
+        if same > n:
+            same = n
+        n -= same
+        if rest:
+            rest -= same
+        lag = w[_LAG] + same
+        w[_SAME] = w[_SAME] - same
+        w[_LAG] = lag
+        if more and not n:
+            return
+        more = n
+        w[_LAG] = 0
+        k = w[_FRAMES] + lag
+        w[_FRAMES] = k & _M
+        w[_FRAMES + 1] = w[_FRAMES + 1] + (k >> 30)
+        q = (w[_QUERY] + lag) & _M
+        w[_QUERY] = q
+        left0 = w[_LEFT] + lag
+        if left0 > width:
+            left0 = width
+        w[_LEFT] = left0
         right0 = width
         if rest and rest < width:
             right0 = rest
         busy = 0
-        skip = n
+        mixed = left0 - width + right0 - width
+        same = _M
         ring = _RINGS
         x = _LEVELS
         while x < last:
-            k = w[x + _L_COUNT]
+            left = w[x] + lag
+            if left > width:
+                left = width
             right = _M
-            if k:
+            k = w[x + _L_COUNT]
+            if more and k:
                 head = w[x + _L_HEAD]
                 right = (w[ring + head] - q) & _M
-                if right == 0:
+                if not right:
                     # A segment begins with this frame.
-                    w[x + _L_LEFT] = 0
+                    left = 0
                     head += 1
                     if head == cap:
                         head = 0
@@ -233,41 +296,56 @@ def _score(p, n: int, rest: int):
                     right = _M
                     if k:
                         right = (w[ring + head] - q) & _M
-            if w[x + _L_LEFT] < left0:
+            w[x] = left
+            k = right
+            if left < left0:
                 busy = 1
-            if right < right0:
+                if right >= right0:
+                    mixed = 1
+                    right = right0
+                elif left0 - left < k:
+                    k = left0 - left
+            elif right < right0:
                 busy = 1
+                mixed = 1
             else:
-                if right - right0 < skip:
-                    skip = right - right0 + 1
+                k = right - right0 + 1
                 right = right0
-            w[x + _L_RIGHT] = right
+            if k < same:
+                same = k
+            w[x + _L_RIGHT] = right - 1
             ring += cap
             x += 4
-        if busy:
-            _query(p, left0, right0)
-            skip = 1
-        n -= skip
-        q = (q + skip) & _M
-        if rest:
-            rest -= skip
-        w[_LEFT] = left0 + skip
-        if w[_LEFT] > width:
-            w[_LEFT] = width
-        x = _LEVELS
-        while x < last:
-            k = w[x + _L_LEFT] + skip
-            if k > width:
-                k = width
-            w[x + _L_LEFT] = k
-            x += 4
-    w[_QUERY] = q
+        if lag and w[_BUSY]:
+            while lag:
+                k = 1 << w[_BITS]
+                if k > lag:
+                    k = lag
+                lag -= k
+                x = _SUMS
+                while x < _SUMS_END:
+                    head = w[x] + k * w[x + _VALUE]
+                    if head >> 30:
+                        w[x + 1] = w[x + 1] + 1
+                        head &= _M
+                    w[x] = head
+                    x += 2
+        if more:
+            w[_BUSY] = busy
+            if busy:
+                if mixed:
+                    same = 1
+                _query(p, left0, right0 - 1)
+            w[_SAME] = same
 
 
 @micropython.viper
 def begin(p, t: int):
     """A recording begins at tick `t`; what was told of another one is dropped, the sums go on."""
     w = ptr32(p)
+    if w[_LAG]:
+        _score(p, 0, p, 0)
+    w[_SAME] = 0
     w[_ON] = 1
     w[_QUERY] = 0
     w[_TOLD] = 0
@@ -287,7 +365,7 @@ def boundary(p, side: int, level: int, t: int):
     if level < 0 or level >= w[_TRUTH + side]:
         w[_LEVEL] += 1
         return
-    if w[_ON] == 0:
+    if not w[_ON]:
         begin(p, t)
     d = (t - w[_TICK]) & _M
     if d >= _H:
@@ -306,11 +384,13 @@ def boundary(p, side: int, level: int, t: int):
         if last >= cap:
             last -= cap
         d = (frame - w[ring + last]) & _M
-        if d == 0:
+        if not d:
             return  # a segment shorter than a frame
         if d >= _H:
             w[_ORDER] += 1
             return
+    else:
+        w[_SAME] = 0  # how long the last query's values hold was said without it
     if count == cap:
         w[_OVER + side] += 1
         return
@@ -318,39 +398,6 @@ def boundary(p, side: int, level: int, t: int):
         i -= cap
     w[ring + i] = frame
     w[x + _L_COUNT] = count + 1
-
-
-@micropython.viper
-def advance(p, t: int):
-    """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
-    w = ptr32(p)
-    if w[_ON] == 0:
-        begin(p, t)
-    d = (t - w[_TICK]) & _M
-    if d >= _H:
-        w[_LATE] += 1
-        return
-    k = d // w[_TICKS]
-    w[_TICK] = (w[_TICK] + k * w[_TICKS]) & _M
-    w[_TOLD] = (w[_TOLD] + k) & _M
-    k += w[_AHEAD]
-    n = k - w[_WINDOW] + 1
-    if n > 0:
-        _score(p, n, 0)
-        k -= n
-    w[_AHEAD] = k
-
-
-@micropython.viper
-def finish(p, t: int):
-    """The recording ends at tick `t`: scores what is left, with windows that end there."""
-    w = ptr32(p)
-    if w[_ON]:
-        advance(p, t)
-        k = w[_AHEAD]
-        if k:
-            _score(p, k, k)
-        w[_ON] = 0
 
 
 class Hierarchy:
@@ -393,13 +440,45 @@ class Hierarchy:
         """A predicted segment of `level` (0: the coarsest) ended at tick `end`."""
         boundary(self.w, 1, level, end)
 
-    def advance(self, t):
-        """All boundaries before tick `t` are told."""
-        advance(self.w, t)
+    @micropython.viper
+    def advance(self, t: int):
+        """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
+        p = self.w
+        w = ptr32(p)
+        if not w[_ON]:
+            begin(p, t)
+        n = w[_TICKS]
+        d = (t - w[_TICK]) & _M
+        if d >= _H:
+            w[_LATE] = w[_LATE] + 1
+            return
+        if d < n:
+            return
+        k = 1
+        if d - n >= n:
+            k = d // n
+        w[_TICK] = (w[_TICK] + k * n) & _M
+        w[_TOLD] = (w[_TOLD] + k) & _M
+        k += w[_AHEAD]
+        n = k - w[_WINDOW] + 1
+        if n > 0:
+            k -= n
+            d = w[_SAME] - n
+            if d < 0:
+                _score(p, n, p, 0)
+            else:
+                w[_SAME] = d
+                w[_LAG] = w[_LAG] + n
+        w[_AHEAD] = k
 
     def finish(self, t):
-        """The recording ends at tick `t`."""
-        finish(self.w, t)
+        """The recording ends at tick `t`: scores what is left, with windows that end there."""
+        w = self.w
+        if w[_ON]:
+            self.advance(t)
+            w[_SAME] = 0
+            _score(w, w[_AHEAD], w, w[_AHEAD])
+            w[_ON] = 0
 
     def reset(self):
         """All figures start anew, and with them the recording."""
@@ -407,9 +486,16 @@ class Hierarchy:
         for i in range(_ON, len(w)):
             w[i] = 0
 
+    def settle(self):
+        """Adds up what lags, as it is in a snapshot: nothing rests on the last query's values."""
+        w = self.w
+        _score(w, 0, w, 0)
+        w[_SAME] = 0
+
     def raw(self):
         """Whole numbers; each measure is [queries, concordant, pairs, sum of shares with 20 bits]."""
         w = self.w
+        _score(w, 0, w, 0)
         out = {
             "frames": w[_FRAMES] + (w[_FRAMES + 1] << 30),
             "late": w[_LATE],

@@ -130,6 +130,7 @@ class Node:
         """A true segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
         self.parts["hierarchy"].truth(level, end)
 
+    @micropython.viper
     def levels_until(self, t):
         """All boundaries before tick `t` are told: the hierarchy is scored as far as they allow."""
         self.parts["hierarchy"].advance(t)

@@ -183,6 +183,8 @@ class Store:
 
     def _save(self, w):
         head = self._head
+        if "hierarchy" in self._node.parts:
+            self._node.parts["hierarchy"].settle()
         latest = runs.latest(w)
         _put(head, 12, self.saves + 1)
         _put(head, 20, latest)

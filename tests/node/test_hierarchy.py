@@ -174,6 +174,84 @@ def test_counts_equal_the_hosts_at_any_frame_size_and_across_the_wrap(
         assert_equals_host(raw, recording)
 
 
+@st.composite
+def nested_recordings(draw):
+    """Coarse boundaries are fine ones too, as annotations have them; some levels have none at all."""
+    ticks = draw(st.integers(2, 160))
+
+    def levels():
+        cuts = draw(st.lists(st.integers(1, ticks), max_size=14))
+        found = []
+        for _ in range(draw(st.integers(1, 4))):
+            found.insert(0, list(pairwise(sorted({0, ticks, *cuts}))))
+            cuts = cuts[: draw(st.integers(0, len(cuts)))]
+        return found
+
+    return Recording(levels(), levels(), ticks, draw(st.integers(1, 100)))
+
+
+@given(nested_recordings(), st.integers(0, 2**32).map(random.Random))
+def test_the_frames_of_one_advance_count_as_those_of_many(recording, rng):
+    """However often one asks, at the window's pace or all at the end, and whatever is read in between."""
+    events = recording.events(rng, rarely=10**9)
+    at_once = recording.node()
+    play(events, at_once)
+    assert_equals_host(at_once.raw(), recording)
+    one_by_one, looked_at = recording.node(), recording.node()
+    for node in (one_by_one, looked_at):
+        clock = 0
+        for event in events:
+            until = recording.ticks if event[0] == FINISH else event[2]
+            while clock < until:
+                clock += 1
+                node.advance(clock)
+                if node is looked_at and rng.randrange(3) == 0:
+                    if rng.randrange(2):
+                        node.settle()
+                    else:
+                        node.raw()
+            play([event], node)
+    assert one_by_one.raw() == looked_at.raw() == at_once.raw()
+
+
+@given(nested_recordings(), st.integers(0, 160), st.integers(0, 2**32).map(random.Random))
+def test_a_settled_state_does_not_tell_how_it_came_about(recording, until, rng):
+    events = [event for event in recording.events(rng) if event[0] != FINISH and event[2] <= until]
+    often, once = recording.node(), recording.node()
+    for event in events:
+        play([event], often)
+        often.settle()
+    play(events, once)
+    once.settle()
+    # Words of the last query are scratch.
+    kept = [i for i in range(len(once.w)) if not kernel._SUMS_END <= i < kernel._LEVELS]
+    kept = [i for i in kept if i >= kernel._RINGS or (i - kernel._LEVELS) % 4 != kernel._L_RIGHT]
+    assert [once.w[i] for i in kept] == [often.w[i] for i in kept]
+    assert once.w[kernel._SAME] == once.w[kernel._LAG] == 0
+    assert all(0 <= word < WRAP for word in once.w)
+
+
+def test_a_query_is_worked_out_only_where_a_segment_around_it_has_changed(monkeypatch):
+    asked = []
+    query = kernel._query
+    monkeypatch.setattr(kernel, "_query", lambda *args: (asked.append(1), query(*args)))
+    rows = [list(pairwise(range(0, 1001, every))) for every in (100, 20, 10)]
+    late = [[(max(0, a - 3), min(1000, b - 3) if b < 1000 else 1000) for a, b in level] for level in rows]
+    recording = Recording(rows, late, 1000, 150)
+    node = recording.node(128)
+    node.begin(0)
+    for now in range(1, 1001):
+        for side, levels in ((0, recording.truth), (1, recording.prediction)):
+            for level, segments in enumerate(levels):
+                if any(end == now for _, end in segments):
+                    (node.prediction if side else node.truth)(level, now)
+        node.advance(now)
+    # The window grows for 150 frames; behind them each boundary's frame is a change, at most.
+    assert len(asked) <= 150 + 2 * 70 + 10
+    node.finish(1000)
+    assert_equals_host(node.raw(), recording)
+
+
 def test_a_query_is_answered_when_its_window_is_told():
     recording = Recording([[(0, 10), (10, 40)]], [[(0, 12), (12, 40)]], 40, window=5)
     node = recording.node()
@@ -238,6 +316,21 @@ def test_a_full_ring_loses_and_counts_the_new_boundary_alone():
     assert (raw["overflow_truth"], raw["overflow_prediction"]) == (2, 0)
     kept = [[(0, 5), (5, 10), (10, 15), (15, 40)]]
     assert_equals_host(raw, Recording(kept, [[(0, 12), (12, 40)]], 40, 50))
+
+
+def test_looking_at_the_figures_makes_no_room_in_a_ring():
+    nodes = [Hierarchy(Ledger(), 1, 1, 5, 1, 1) for _ in range(2)]
+    for node in nodes:
+        node.begin(0)
+        node.truth(0, 10)
+        node.advance(14)  # the next query is the frame that this segment ends with
+        if node is nodes[0]:
+            node.raw()
+            node.settle()
+        node.truth(0, 15)
+        node.finish(20)
+    assert nodes[0].raw() == nodes[1].raw()
+    assert nodes[0].raw()["overflow_truth"] == 1
 
 
 def test_what_comes_too_late_or_in_no_order_is_counted_and_left_out():

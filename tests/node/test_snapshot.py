@@ -18,6 +18,7 @@ from streamgauge import firmware
 from streamgauge.engines import Engine
 
 from gauge import crc  # isort: skip
+from gauge import hierarchy as kernel  # isort: skip
 from gauge.snapshot import Store, canonical, describe  # isort: skip
 
 BUSY, QUEUE = 56, slice(56, 60)
@@ -335,6 +336,36 @@ def test_a_state_that_an_exception_left_half_way_is_not_saved() -> None:
     assert (store.failed, flash.log) == (1, [])
     node.raw()
     assert store.save() is True
+
+
+def test_a_hierarchy_is_saved_with_every_answered_query_added_up() -> None:
+    options = {"levels_truth": 2, "levels_prediction": 1, "window_frames": 20, "frame_ticks": 1}
+    settings = config(estimators=["hierarchy"], options={"hierarchy": {**options, "boundaries": 8}})
+    flash = Flash()
+    node, never_saved = gauge.Node(settings), gauge.Node(settings)
+    store = Store(node, "g", flash)
+
+    def go_on(node: Any, begin: int, end: int) -> None:
+        for now in range(begin, end):
+            for level in range(2):
+                if now % (15, 5)[level] == 0:
+                    node.truth_level(level, now)
+            if now % 15 == 3:
+                node.predict_level(0, now)
+            node.levels_until(now)
+
+    for now in range(1, 200):
+        go_on(node, now, now + 1)
+        go_on(never_saved, now, now + 1)
+        assert store.save()
+        again, resumed = boot(flash.files, settings)
+        assert resumed
+        frames = again.parts["hierarchy"].w[kernel._FRAMES]
+        assert frames == never_saved.raw()["hierarchy"]["frames"] == max(0, now - 20)
+    go_on(again, 200, 300)
+    go_on(never_saved, 200, 300)
+    assert again.raw()["hierarchy"] == never_saved.raw()["hierarchy"]
+    assert again.raw()["hierarchy"]["recall_full"][1] > 0
 
 
 # Time.
