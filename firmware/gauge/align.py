@@ -86,134 +86,147 @@ _UP = const(2)
 _LEFT = const(3)
 
 
-@micropython.viper
-def _iou(overlap: int, union: int) -> int:
-    """overlap/union rounded to 26 bits; 1 for two segments of no length."""
-    if union <= overlap:
-        return _ONE
-    if union < 0x20000:
-        # Thirteen bits at once are what a word holds.
-        overlap <<= 13
-        bits = overlap // union
-        overlap = (overlap - bits * union) << 13
-        q = overlap // union
-        overlap -= q * union
-        q |= bits << 13
-    else:
-        q = 0
-        bits = 26
-        while bits:
-            overlap <<= 1
-            q <<= 1
-            if overlap >= union:
-                overlap -= union
-                q |= 1
-            bits -= 1
-    if overlap >= union - overlap:
-        q += 1
-    return q
+# The IoU of a pair is rounded to 26 bits, thirteen at once where a word holds them; segments of no length
+# have 1. It is written out in `_rows` and in `_commit`: a call would cost more than the division.
 
 
 @micropython.viper
-def _row(a, cells: ptr8):
-    """Computes the row of the oldest truth segment that has none."""
-    w = ptr32(a)
+def _rows(w: ptr32, j: int, cells: ptr8, stop: int):
+    """Computes the row of the oldest truth segment that has none, and those after it before the truth
+    segment `stop`, as far as there are cells. (`j` is an argument because the first two live in registers.)"""
     mask = w[_MASK]
-    t = _TABLES + ((w[_ROWS] & mask) << 2)
+    row = w[_ROWS]
     ring = _TABLES + ((mask + 1) << 2)
-    g = w[t]
-    ts = w[t + 1]
-    te = w[t + 2]
     tail = w[_Q + _TAIL]
     lo = w[_LO]
     high = w[_HIGH]
     end = w[_V_END]
     diagonal = w[_V_LEFT]
-    # The band starts where a prediction ends after this segment's start.
-    j = lo
-    if j < w[_Q + _HEAD]:
-        j = w[_Q + _HEAD]
-    while j < tail:
-        if (ts - w[ring + ((j & mask) << 2) + 2]) & _H:
-            break
-        j += 1
-    if j > lo:
-        diagonal = end
-        if j <= high:
-            diagonal = w[ring + (((j - 1) & mask) << 2) + 3]
-    w[_V_LEFT] = diagonal
-    current = diagonal
-    lo = j
     cell = w[_CELL]
-    straight = 1
-    while j < tail:
+    used = w[_USED] + tail
+    while True:
+        t = _TABLES + ((row & mask) << 2)
+        g = w[t]
+        ts = w[t + 1]
+        te = w[t + 2]
+        length = te - ts & _M
+        # The band starts where a prediction ends after this segment's start.
+        j = lo
+        if j < w[_Q + _HEAD]:
+            j = w[_Q + _HEAD]
         q = ring + ((j & mask) << 2)
-        lead = ((w[q + 1] - ts + _H) & _M) - _H
-        if lead >= te - ts & _M:
+        while j < tail:
+            if (ts - w[q + 2]) & _H:
+                break
+            j += 1
+            q = ring + ((j & mask) << 2)
+        if j > lo:
+            diagonal = end
+            if j <= high:
+                diagonal = w[ring + (((j - 1) & mask) << 2) + 3]
+        left = diagonal
+        current = diagonal
+        lo = j
+        straight = 1
+        while j < tail:
+            lead = ((w[q + 1] - ts + _H) & _M) - _H
+            if lead >= length:
+                break
+            up = end
+            if j < high:
+                up = w[q + 3]
+            best = current
+            way = _LEFT
+            n = (current - up) & _M
+            if (n - _APART) & _H:
+                way = _UP
+                if n & _H:
+                    best = up
+            p = w[q] & 255
+            gain = 0
+            if p == g:
+                # Overlap and union from the boundaries, whichever lie inside.
+                n = ((te - w[q + 2] + _H) & _M) - _H
+                p = length - w[_CLOSED]
+                union = p
+                if lead > 0:
+                    p -= lead
+                else:
+                    union -= lead
+                if n > 0:
+                    p -= n
+                else:
+                    union -= n
+                gain = 4 * _ONE
+                if p < union:
+                    if union < 0x20000:
+                        p <<= 13
+                        n = p // union
+                        p = (p - n * union) << 13
+                        gain = p // union
+                        p -= gain * union
+                        gain |= n << 13
+                    else:
+                        gain = 0
+                        n = 26
+                        while n:
+                            p <<= 1
+                            gain <<= 1
+                            if p >= union:
+                                p -= union
+                                gain |= 1
+                            n -= 1
+                    gain += 3 * _ONE
+                    if p >= union - p:
+                        gain += 1
+            elif p and g:
+                gain = 2 * _ONE
+            if gain:
+                gain = (diagonal + gain) & _M
+                n = (best - gain) & _M
+                if (n - _APART) & _H:
+                    way = _MATCH
+                    if n & _H:
+                        best = gain
+            cells[(cell + j - lo) & (2 * mask + 1)] = way
+            if way != _UP:
+                straight = 0
+            diagonal = up
+            current = best
+            w[q + 3] = best
+            j += 1
+            q = ring + ((j & mask) << 2)
+        high = j
+        n = j - lo
+        if (current - end - _APART) & _H:
+            g |= _END_TIES
+            if straight:
+                # From every column the way is up: the row needs no cells.
+                n = 0
+        w[t] = g | cell << _CELL_AT | n << _WIDTH_AT
+        w[t + 3] = lo
+        cell = (cell + n) & (2 * mask + 1)
+        used += n
+        end = current
+        diagonal = left
+        row += 1
+        if row >= stop or used - lo > 2 * mask + 2:
             break
-        up = end
-        if j < high:
-            up = w[q + 3]
-        gain = 0
-        p = w[q] & 255
-        if p == g:
-            # Overlap and union from the boundaries, whichever lie inside.
-            tip = ((te - w[q + 2] + _H) & _M) - _H
-            overlap = (te - ts & _M) - w[_CLOSED]
-            union = overlap
-            if lead > 0:
-                overlap -= lead
-            else:
-                union -= lead
-            if tip > 0:
-                overlap -= tip
-            else:
-                union -= tip
-            gain = 3 * _ONE + int(_iou(overlap, union))
-        elif p and g:
-            gain = 2 * _ONE
-        best = current
-        way = _LEFT
-        if (current - up - _APART) & _H:
-            way = _UP
-            if (current - up) & _H:
-                best = up
-        if gain:
-            gain = (diagonal + gain) & _M
-            if (best - gain - _APART) & _H:
-                way = _MATCH
-                if (best - gain) & _H:
-                    best = gain
-        cells[(cell + j - lo) & (2 * mask + 1)] = way
-        if way != _UP:
-            straight = 0
-        diagonal = up
-        current = best
-        w[q + 3] = best
-        j += 1
-    high = j - lo
-    if (current - end - _APART) & _H:
-        g |= _END_TIES
-        if straight:
-            # From every column the way is up: the row needs no cells.
-            high = 0
-    w[t] = g | cell << _CELL_AT | high << _WIDTH_AT
-    w[t + 3] = lo
-    w[_CELL] = (cell + high) & (2 * mask + 1)
-    w[_USED] = w[_USED] + high
-    w[_V_END] = current
+    w[_V_LEFT] = diagonal
+    w[_CELL] = cell
+    w[_USED] = used - tail
+    w[_V_END] = end
     w[_LO] = lo
-    w[_HIGH] = j
-    w[_ROWS] = w[_ROWS] + 1
+    w[_HIGH] = high
+    w[_ROWS] = row
 
 
 @micropython.viper
-def _meet(a, cells: ptr8, whole: int):
+def _meet(w: ptr32, c: int, cells: ptr8, whole: int):
     """Sets the cell where the back-traces from the two ends of the newest row meet.
 
     `whole` 1: instead, where the path from the right end enters the oldest pending row.
     """
-    w = ptr32(a)
     mask = w[_MASK]
     done = w[_T + _DONE]
     corner = w[_Q + _DONE]
@@ -281,94 +294,10 @@ def _meet(a, cells: ptr8, whole: int):
 
 
 @micropython.viper
-def _match(a, t: int, q: int):
-    """Books the pair of the entries at words t and q."""
-    w = ptr32(a)
-    g = w[t] & 255
-    p = w[q] & 255
-    w[t] = w[t] | _MATCHED
-    w[q] = w[q] | _MATCHED
-    i = _TABLES + ((w[_MASK] + 1) << 3) + g * w[_LABELS] + p
-    w[i] = w[i] + 1
-    if g != p:
-        return
-    onset = ((w[q + 1] - w[t + 1] + _H) & _M) - _H
-    offset = ((w[q + 2] - w[t + 2] + _H) & _M) - _H
-    overlap = ((w[t + 2] - w[t + 1]) & _M) - w[_CLOSED]
-    union = overlap
-    if onset > 0:
-        overlap -= onset
-    else:
-        union -= onset
-    if offset > 0:
-        union += offset
-    else:
-        overlap += offset
-    n = int(_iou(overlap, union))
-    x = w[_IOU] + n
-    w[_IOU] = x & _M
-    w[_IOU + 1] = w[_IOU + 1] + (x >> 30)
-    w[_SAME] = w[_SAME] + 1
-    if g == 0:
-        return
-    x = onset + offset
-    if x < 0:
-        w[_EARLY] = w[_EARLY] + 1
-    elif x:
-        w[_LATE] = w[_LATE] + 1
-    big = int(0x40000000)
-    i = _VALUES
-    w[i] = x + big
-    w[i + 1] = onset + big
-    w[i + 2] = offset + big
-    w[i + 3] = overlap + big
-    w[i + 4] = ((w[q + 2] - w[q + 1]) & _M) - w[_CLOSED] + big
-    w[i + 5] = n + big
-    w[_CORRECT] = w[_CORRECT] + 1
-    t = _STATS
-    while i < _TABLES:
-        x = w[i]
-        if x < w[t + 7]:
-            w[t + 7] = x
-        if x > w[t + 8]:
-            w[t + 8] = x
-        x -= big
-        if x:
-            q = t
-            if x < 0:
-                x = 0 - x
-                q = t + 2
-            n = w[q] + x
-            w[q] = n & _M
-            if n > _M:
-                w[q + 1] = w[q + 1] + 1
-            # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
-            p = x & 0x7FFF
-            n = w[t + 4] + p * p
-            x = x >> 15
-            if x:
-                g = x * p
-                overlap = n >> 30
-                n = (n & _M) + ((g & 0x3FFF) << 16)
-                overlap += n >> 30
-                x = x * x + (g >> 14)
-                overlap += w[t + 5] + (x & _M)
-                w[t + 5] = overlap & _M
-                w[t + 6] = w[t + 6] + (x >> 30) + (overlap >> 30)
-            elif n > _M:
-                overlap = w[t + 5] + 1
-                w[t + 5] = overlap & _M
-                w[t + 6] = w[t + 6] + (overlap >> 30)
-            w[t + 4] = n & _M
-        t += _STAT
-        i += 1
-
-
-@micropython.viper
-def _commit(a, cells: ptr8):
+def _commit(w: ptr32, x: int, cells: ptr8):
     """Books the path that ends in the cell (_ROW, _COLUMN)."""
-    w = ptr32(a)
     mask = w[_MASK]
+    big = int(0x40000000)
     r = w[_ROW]
     c = w[_COLUMN]
     done = w[_T + _DONE]
@@ -382,36 +311,140 @@ def _commit(a, cells: ptr8):
         t = _TABLES + (((r - 1) & mask) << 2)
         q = ring + (((c - 1) & mask) << 2)
         if r > done:
-            word = w[t]
+            x = w[t]
             lo = w[t + 3]
             if c <= lo or c <= corner:
                 way = _UP
-            elif c <= lo + (word >> _WIDTH_AT):
-                way = cells[((word >> _CELL_AT) + c - 1 - lo) & (2 * mask + 1)]
-            elif word & _END_TIES:
+            elif c <= lo + (x >> _WIDTH_AT):
+                way = cells[((x >> _CELL_AT) + c - 1 - lo) & (2 * mask + 1)]
+            elif x & _END_TIES:
                 way = _UP
             if way != _LEFT:
-                w[_USED] = w[_USED] - (word >> _WIDTH_AT)
+                w[_USED] = w[_USED] - (x >> _WIDTH_AT)
                 r -= 1
         if way != _UP:
             c -= 1
-        if way == _MATCH:
-            _match(a, t, q)
-        elif way == _UP:
+        g = w[t] & 255
+        p = w[q] & 255
+        if way == _UP:
             w[_T + _UNMATCHED] = w[_T + _UNMATCHED] + 1
-            if w[t] & 255:
-                w[confusion + (w[t] & 255) * w[_LABELS]] = w[confusion + (w[t] & 255) * w[_LABELS]] + 1
-        else:
+            if g:
+                x = confusion + g * w[_LABELS]
+                w[x] = w[x] + 1
+            continue
+        if way == _LEFT:
             w[_Q + _UNMATCHED] = w[_Q + _UNMATCHED] + 1
-            if w[q]:
-                w[confusion + w[q]] = w[confusion + w[q]] + 1
+            if p:
+                w[confusion + p] = w[confusion + p] + 1
+            continue
+        # A match.
+        w[t] = w[t] | _MATCHED
+        w[q] = w[q] | _MATCHED
+        x = confusion + g * w[_LABELS] + p
+        w[x] = w[x] + 1
+        if g != p:
+            continue
+        onset = ((w[q + 1] - w[t + 1] + _H) & _M) - _H
+        offset = ((w[q + 2] - w[t + 2] + _H) & _M) - _H
+        overlap = ((w[t + 2] - w[t + 1]) & _M) - w[_CLOSED]
+        x = overlap
+        if onset > 0:
+            overlap -= onset
+        else:
+            x -= onset
+        if offset > 0:
+            x += offset
+        else:
+            overlap += offset
+        n = _ONE
+        if overlap < x:
+            p = overlap
+            if x < 0x20000:
+                p <<= 13
+                lo = p // x
+                p = (p - lo * x) << 13
+                n = p // x
+                p -= n * x
+                n |= lo << 13
+            else:
+                n = 0
+                lo = 26
+                while lo:
+                    p <<= 1
+                    n <<= 1
+                    if p >= x:
+                        p -= x
+                        n |= 1
+                    lo -= 1
+            if p >= x - p:
+                n += 1
+        x = w[_IOU] + n
+        if x > _M:
+            x &= _M
+            w[_IOU + 1] = w[_IOU + 1] + 1
+        w[_IOU] = x
+        w[_SAME] = w[_SAME] + 1
+        if g == 0:
+            continue
+        w[_CORRECT] = w[_CORRECT] + 1
+        x = onset + offset
+        if x < 0:
+            w[_EARLY] = w[_EARLY] + 1
+        elif x:
+            w[_LATE] = w[_LATE] + 1
+        lo = _VALUES
+        w[lo] = x + big
+        w[lo + 1] = onset + big
+        w[lo + 2] = offset + big
+        w[lo + 3] = overlap + big
+        w[lo + 4] = ((w[q + 2] - w[q + 1]) & _M) - w[_CLOSED] + big
+        w[lo + 5] = n + big
+        t = _STATS
+        while lo < _TABLES:
+            x = w[lo]
+            if x < w[t + 7]:
+                w[t + 7] = x
+            if x > w[t + 8]:
+                w[t + 8] = x
+            x -= big
+            if x:
+                q = t
+                if x < 0:
+                    x = 0 - x
+                    q = t + 2
+                n = w[q] + x
+                if n > _M:
+                    n &= _M
+                    w[q + 1] = w[q + 1] + 1
+                w[q] = n
+                # The square in three limbs: x = h * 2^15 + l, so h*h counts 2^30, 2*h*l 2^15, l*l 1.
+                p = x & 0x7FFF
+                n = w[t + 4] + p * p
+                x >>= 15
+                if x:
+                    g = x * p
+                    overlap = n >> 30
+                    n = (n & _M) + ((g & 0x3FFF) << 16)
+                    overlap += n >> 30
+                    x = x * x + (g >> 14)
+                    overlap += w[t + 5] + (x & _M)
+                    w[t + 5] = overlap & _M
+                    w[t + 6] = w[t + 6] + (x >> 30) + (overlap >> 30)
+                    n &= _M
+                elif n > _M:
+                    n &= _M
+                    overlap = w[t + 5] + 1
+                    w[t + 5] = overlap & _M
+                    w[t + 6] = w[t + 6] + (overlap >> 30)
+                w[t + 4] = n
+            t += _STAT
+            lo += 1
 
 
 @micropython.viper
-def _tidy(a, last: int):
+def _tidy(w: ptr32, i: int, last: int):
     """Counts repetitions among committed segments once all that overlap them are committed, and
     lets go of what nobody needs any more. `last` 1: nothing more will come."""
-    w = ptr32(a)
     mask = w[_MASK]
     n = 0
     while n < 4:
@@ -429,25 +462,36 @@ def _tidy(a, last: int):
         if w[o + k] < w[o + _TAIL]:
             border = w[other + ((w[o + k] & mask) << 2) + 1]
         i = w[s + k - 1]
-        while i < w[s + k]:
+        stop = w[s + k]
+        first = w[o + _HEAD]
+        done = w[o + _DONE]
+        while i < stop:
             e = ring + ((i & mask) << 2)
             end = w[e + 2]
             if (border - end) & _H and last == 0:
                 break
             i += 1
-            label = w[e] & _LABEL
-            if n < 2 and label and label < _MATCHED:
-                k = w[o + _HEAD]
-                while k < w[o + _DONE]:
-                    x = other + ((k & mask) << 2)
-                    k += 1
-                    if w[x] & _LABEL == label | _MATCHED and (w[x + 1] - end) & _H:
-                        if (w[e + 1] - w[x + 2]) & _H:
+            if n < 2:
+                label = w[e] & _LABEL
+                if label and label < _MATCHED:
+                    # Starts never fall: what ends before this one starts is behind all that follow, too.
+                    start = w[e + 1]
+                    while first < done and ((start - w[other + ((first & mask) << 2) + 2]) & _H) == 0:
+                        first += 1
+                    k = first
+                    while k < done:
+                        x = other + ((k & mask) << 2)
+                        if ((w[x + 1] - end) & _H) == 0:
+                            break
+                        k += 1
+                        if w[x] & _LABEL == label | _MATCHED and (start - w[x + 2]) & _H:
                             x = w[_LABELS]
                             x = _TABLES + ((mask + 1) << 3) + x * (x + 1 - side) + label
                             w[x] = w[x] + 1
                             break
-                k = _DONE
+        k = _DONE
+        if n >= 2:
+            k = _JUDGED
         w[s + k - 1] = i
         n += 1
 
@@ -455,9 +499,9 @@ def _tidy(a, last: int):
 @micropython.viper
 def _decide(a, cells):
     w = ptr32(a)
-    _meet(a, cells, 0)
+    _meet(a, 0, cells, 0)
     if w[_ROW] > w[_T + _DONE] or w[_COLUMN] > w[_Q + _DONE]:
-        _commit(a, cells)
+        _commit(a, 0, cells)
 
 
 def _force(w, cells, side):
@@ -466,13 +510,13 @@ def _force(w, cells, side):
     while w[s + _DONE] == w[s + _HEAD]:
         if w[_ROWS] == w[_T + _DONE] and w[_T + _TAIL] > w[_ROWS]:
             _room(w, cells)
-            _row(w, cells)
+            _rows(w, 0, cells, w[_ROWS] + 1)
         if w[_ROWS] > w[_T + _DONE]:
-            _meet(w, cells, 1)
+            _meet(w, 0, cells, 1)
         else:
             w[_ROW] = w[_T + _DONE]
             w[_COLUMN] = w[_Q + _DONE] + 1
-        _commit(w, cells)
+        _commit(w, 0, cells)
     w[s + _HEAD] += 1
     if w[s + _JUDGED] < w[s + _HEAD]:
         w[s + _JUDGED] = w[s + _HEAD]
@@ -485,8 +529,8 @@ def _room(w, cells):
     if w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * w[_MASK] + 2:
         _decide(w, cells)
     while w[_ROWS] > w[_T + _DONE] and w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * w[_MASK] + 2:
-        _meet(w, cells, 1)
-        _commit(w, cells)
+        _meet(w, 0, cells, 1)
+        _commit(w, 0, cells)
         w[_FORCED] += 1
 
 
@@ -496,10 +540,8 @@ def advance(a, cells):
     w = ptr32(a)
     mask = w[_MASK]
     now = w[_NOW]
-    rows = w[_ROWS]
-    tail = w[_Q + _TAIL]
     edge = w[_Q + _NEXT]
-    e = tail
+    e = w[_Q + _TAIL]
     while e > w[_Q + _HEAD]:
         # Where segments overlap, a prediction may itself last longer than its part of time, and a hard
         # edge would clip it: the rows that it overlaps wait.
@@ -508,19 +550,19 @@ def advance(a, cells):
         if ((now - w[x + 2]) & _H) == 0:
             break
         edge = w[x + 1]
-    e = 1
-    while rows < w[_T + _TAIL]:
-        te = w[_TABLES + ((rows & mask) << 2) + 2]
+    stop = w[_ROWS]
+    while stop < w[_T + _TAIL]:
+        te = w[_TABLES + ((stop & mask) << 2) + 2]
         if (now - te) & _H or (edge - te) & _H:
             break
-        if w[_USED] + tail - w[_LO] > 2 * mask + 2:
-            _room(a, cells)
-        _row(a, cells)
-        rows += 1
-        e = 0
-    if e == 0:
+        stop += 1
+    if stop > w[_ROWS]:
+        while w[_ROWS] < stop:
+            if w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * mask + 2:
+                _room(a, cells)
+            _rows(a, 0, cells, stop)
         _decide(a, cells)
-    _tidy(a, 0)
+    _tidy(a, 0, 0)
 
 
 def _slot(w, side, i):
@@ -580,11 +622,11 @@ def _cut(w, cells):
     _clip(w, 1, _reach(w, 1))
     while w[_ROWS] < w[_T + _TAIL]:
         _room(w, cells)
-        _row(w, cells)
+        _rows(w, 0, cells, w[_T + _TAIL])
     w[_ROW] = w[_T + _TAIL]
     w[_COLUMN] = w[_Q + _TAIL]
-    _commit(w, cells)
-    _tidy(w, 1)
+    _commit(w, 0, cells)
+    _tidy(w, 0, 1)
     w[_V_LEFT] = 0
     w[_V_END] = 0
     w[_LO] = w[_HIGH] = w[_Q + _TAIL]
