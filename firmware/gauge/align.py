@@ -647,7 +647,7 @@ def _beyond(w, label, over):
     e = _slot(w, 1, w[_Q + _TAIL])
     w[e] = label
     w[e + 1] = w[_NOW]
-    w[e + 2] = (w[_NOW] + over) & _M
+    w[e + 2] = (w[_NOW] - _M + over - 1) & _M
     w[_Q + _TAIL] += 1
 
 
@@ -663,87 +663,131 @@ def _resume(w):
         i += 1
 
 
+def _full(w, cells, side):
+    # No room for one more segment: perhaps what is decided by now makes some.
+    advance(w, cells)
+    if w[_T + _WORDS * side + _TAIL] - w[_T + _WORDS * side + _HEAD] > w[_MASK]:
+        _force(w, cells, side)
+
+
+def _ends(w, cells, side, end):
+    """The open segment of a side ends `end` ticks from now; its part of time ends now."""
+    s = _T + _WORDS * side
+    # In this order: a sum of 2^30 would be an object.
+    end = (w[_NOW] - _M + end - 1) & _M
+    if w[s + _NEXT] != end:
+        e = w[s + _TAIL]
+        if e - w[s + _HEAD] > w[_MASK]:
+            _full(w, cells, side)
+        e = _slot(w, side, e)
+        w[e] = w[_G + side]
+        w[e + 1] = w[s + _NEXT]
+        w[e + 2] = end
+        w[s + _TAIL] += 1
+    w[s + _NEXT] = w[_NOW]
+
+
+def _unknown(w, cells, p, ticks, flags, over):
+    """An entry whose truth is unknown: the predicted label, and how far its segment reaches on."""
+    if w[_IN_UNKNOWN]:
+        pass
+    elif ticks or flags & 16:
+        # A hard edge: what is open ends here.
+        _ends(w, cells, 0, 0)
+        _ends(w, cells, 1, 0)
+        _cut(w, cells)
+        w[_IN_UNKNOWN] = 1
+    else:
+        if flags & 2 and over:
+            # Known time just began with a true segment that has no tick of its own.
+            w[_P] = p
+            _ends(w, cells, 1, over)
+        return
+    ticks = (w[_NOW] - _M + ticks - 1) & _M
+    w[_NOW] = ticks
+    w[_T + _NEXT] = ticks
+    w[_Q + _NEXT] = ticks
+    if flags & 2 and over:
+        _beyond(w, p, over)
+    if flags & 16:
+        # The recording ends here.
+        w[_Q + _TAIL] = w[_Q + _DONE]
+
+
 @micropython.viper
-def feed(a, cells, b: ptr32, n: int):
-    """Takes `n` entries of the join.
+def feed(w: ptr32, e: int, a, cells, b: ptr32, n: int):
+    """Takes `n` entries of the join; `a` is the state once more, as an object.
 
     Rows wait until `_BATCH` of them can be computed at once; a read-out computes what waits.
     """
-    w = ptr32(a)
+    mask = w[_MASK]
+    now = w[_NOW]
     i = 0
+    gone = 0
     while n:
         flags = b[i + 5]
         ticks = b[i + 3]
-        cut = 0
-        if b[i] == _UNKNOWN:
-            if w[_IN_UNKNOWN]:
-                flags = 0
-            elif ticks or flags & 16:
-                # A hard edge: what is open ends here.
-                cut = 1
-                flags = 3
-            elif b[i + 7]:
-                # Known time just began with a true segment that has no tick of its own.
-                flags &= 2
-                w[_P] = b[i + 1] & 255
-            else:
-                flags = 0
-        elif ticks or flags & 3:
-            if w[_IN_UNKNOWN] and w[_Q + _TAIL] > w[_Q + _DONE]:
-                _resume(a)
-            w[_IN_UNKNOWN] = 0
-            w[_NOW] = (w[_NOW] + ticks) & _M
-            w[_G] = b[i]
-            w[_P] = b[i + 1] & 255
-        side = 0
-        while flags & 3:
-            if flags & 1:
-                s = _T + _WORDS * side
-                now = w[_NOW]
-                start = w[s + _NEXT]
-                if cut == 0:
-                    now = (now + b[i + 6 + side]) & _M
-                if start != now:
-                    if w[s + _TAIL] - w[s + _HEAD] > w[_MASK]:
-                        advance(a, cells)
-                        if w[s + _TAIL] - w[s + _HEAD] > w[_MASK]:
-                            _force(a, cells, side)
-                    e = _TABLES + (((w[_MASK] + 1) * side + (w[s + _TAIL] & w[_MASK])) << 2)
-                    w[e] = w[_G + side]
-                    w[e + 1] = start
-                    w[e + 2] = now
-                    w[s + _TAIL] = w[s + _TAIL] + 1
-                w[s + _NEXT] = w[_NOW]
-            flags = (flags >> 1) & 1
-            side += 1
-        if cut:
-            _cut(a, cells)
-            w[_IN_UNKNOWN] = 1
-        elif b[i + 5] & 3:
-            k = w[_T + _TAIL] - w[_ROWS]
-            side = 0
-            while side < 2:
-                # Nothing waits so long that the circle of times comes near to closing.
-                s = _T + _WORDS * side
-                if w[s + _TAIL] != w[s + _HEAD]:
-                    e = _TABLES + (((w[_MASK] + 1) * side + (w[s + _HEAD] & w[_MASK])) << 2)
-                    if ((w[_NOW] - w[e + 1]) & _M) > _OLD:
-                        k = _BATCH
-                side += 1
-            if k >= _BATCH:
-                advance(a, cells)
-        if b[i] == _UNKNOWN and w[_IN_UNKNOWN]:
-            w[_NOW] = (w[_NOW] + ticks) & _M
-            w[_T + _NEXT] = w[_NOW]
-            w[_Q + _NEXT] = w[_NOW]
-            if w[_IN_UNKNOWN]:
-                if b[i + 5] & 2 and b[i + 7]:
-                    _beyond(a, b[i + 1] & 255, b[i + 7])
-                if b[i + 5] & 16:
-                    # The recording ends here.
-                    w[_Q + _TAIL] = w[_Q + _DONE]
         i += _ENTRY
         n -= 1
+        if b[i - _ENTRY] == _UNKNOWN:
+            w[_NOW] = now
+            _unknown(a, cells, b[i - _ENTRY + 1] & 255, ticks, flags, b[i - _ENTRY + 7])
+            now = w[_NOW]
+            continue
+        if ticks == 0 and flags & 3 == 0:
+            continue
+        if w[_IN_UNKNOWN]:
+            if w[_Q + _TAIL] > w[_Q + _DONE]:
+                _resume(a)
+            w[_IN_UNKNOWN] = 0
+        now = (now + ticks) & _M
+        w[_NOW] = now
+        gone += ticks
+        g = b[i - _ENTRY]
+        w[_G] = g
+        w[_P] = b[i - _ENTRY + 1] & 255
+        if flags & 3 == 0:
+            continue
+        if flags & 1:
+            x = (now + b[i - _ENTRY + 6]) & _M
+            start = w[_T + _NEXT]
+            if start != x:
+                e = w[_T + _TAIL]
+                if e - w[_T + _HEAD] > mask:
+                    _full(a, cells, 0)
+                w[_T + _TAIL] = e + 1
+                e = _TABLES + ((e & mask) << 2)
+                w[e] = g
+                w[e + 1] = start
+                w[e + 2] = x
+            w[_T + _NEXT] = now
+        if flags & 2:
+            x = (now + b[i - _ENTRY + 7]) & _M
+            start = w[_Q + _NEXT]
+            if start != x:
+                e = w[_Q + _TAIL]
+                if e - w[_Q + _HEAD] > mask:
+                    _full(a, cells, 1)
+                w[_Q + _TAIL] = e + 1
+                e = _TABLES + ((mask + 1 + (e & mask)) << 2)
+                w[e] = w[_P]
+                w[e + 1] = start
+                w[e + 2] = x
+            w[_Q + _NEXT] = now
+        if w[_T + _TAIL] - w[_ROWS] >= _BATCH or gone > _OLD:
+            gone = 0
+            advance(a, cells)
+    if gone:
+        # Nothing waits so long that the circle of times comes near to closing.
+        x = 0
+        if w[_T + _TAIL] != w[_T + _HEAD]:
+            x = (now - w[_TABLES + ((w[_T + _HEAD] & mask) << 2) + 1]) & _M
+        if w[_Q + _TAIL] != w[_Q + _HEAD]:
+            e = (now - w[_TABLES + ((mask + 1 + (w[_Q + _HEAD] & mask)) << 2) + 1]) & _M
+            if e > x:
+                x = e
+        if x > _OLD:
+            advance(a, cells)
 
 
 def _long(w, i, limbs):

@@ -33,7 +33,7 @@ def hand_on(arrays, n: int):
         _feed_prequential(0, 0, a, b, n)
     a = arrays[3]
     if a:
-        _feed_align(a, arrays[4], b, n)
+        _feed_align(a, 0, a, arrays[4], b, n)
     rest = arrays[5]
     if rest:
         i = int(len(rest))

@@ -243,6 +243,15 @@ def streams() -> Iterator[Calls]:
         told.predict_segment(1 + i % 4, 2 * i, 100 + i)
     told.finish()
     yield told
+    # Known time that has no tick of its own: the next true segment takes the only one.
+    told = Calls(config(3, overlap=1))
+    for label, start, end in ((UNKNOWN, 1, 3), (0, 2, 3), (2, 2, 4)):
+        told.truth_segment(label, start, end)
+    told.predict_segment(0, 2, 3)
+    told.truth_segment(UNKNOWN, 4, 6)
+    told.predict_segment(2, 2, 3)
+    told.finish()
+    yield told
     # One side alone, then another recording.
     told = Calls(config(5))
     told.predict(5, 1)

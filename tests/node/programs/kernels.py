@@ -20,7 +20,7 @@ def feed(kind, part, entries, n):
     elif kind == "prequential":
         prequential.feed(0, 0, part.w, entries, n)
     else:
-        align.feed(part.w, part.cells, entries, n)
+        align.feed(part.w, 0, part.w, part.cells, entries, n)
 
 
 def make(kind, arguments):
