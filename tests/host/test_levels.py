@@ -18,7 +18,8 @@ from streamgauge.files import ReadOptions
 from streamgauge.hierarchy import t_measure
 from streamgauge.levels import report
 from streamgauge.levels.figures import LevelSettings, level_figures
-from streamgauge.levels.node import run_levels, without_gaps
+from streamgauge.levels.node import run_levels
+from streamgauge.levels.parity import without_gaps
 from streamgauge.levels.read import read_levels
 from streamgauge.profile import load_profile
 
