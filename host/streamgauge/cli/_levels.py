@@ -47,16 +47,20 @@ def levels_options(command: Command) -> Command:
                 help="A predicted level; coarse to fine.",
             ),
             click.option(
-                "--frame", metavar="TIME", help="Length of the levels' frame (100ms, or a slice if longer)."
+                "--frame",
+                metavar="TIME",
+                help="Length of the levels' frame (100ms, or a slice where those are not whole slices).",
             ),
             click.option(
-                "--level-window", metavar="TIME|none", help="Time to each side of a frame (150 frames: 15s)."
+                "--level-window",
+                metavar="TIME|none",
+                help="Time to each side of a frame (15s, or 150 slices).",
             ),
             click.option(
                 "--tolerance",
                 metavar="TIME",
                 multiple=True,
-                help="For the levels' boundaries, any number (5 and 30 frames: 500ms and 3s).",
+                help="For the levels' boundaries, any number (500ms and 3s, or 5 and 30 slices).",
             ),
             click.option(
                 "--fit", is_flag=True, help="Clip and fill the levels' edges to the span of the truth's."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import click
@@ -18,6 +19,8 @@ from streamgauge.report import render
 from ._levels import levels_notes, levels_options, read_beside_levels
 from ._options import label_weights, node_options, read_profile, read_source, recording_options
 from ._others import estimators_change, others_options, read_beside
+
+_TITLE = 90  # letters that a picture has room for
 
 
 @click.command(
@@ -91,7 +94,7 @@ def command(**given: Any) -> None:
 def _title(svg: str) -> str:
     """The command line, without what asks for the picture itself."""
     words = [word for word in sys.argv[1:] if word not in ("--svg", svg, f"--svg={svg}")]
-    return " ".join(["streamgauge", *words])
+    return shorten(" ".join(["streamgauge", *words]), _TITLE, placeholder=" …")
 
 
 def _engine(node: str | None) -> tuple[Engine | None, tuple[str, ...]]:

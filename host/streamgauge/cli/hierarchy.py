@@ -91,6 +91,7 @@ def command(**given: Any) -> int:
     Files are rows of start, end and label, or of time and label. Tells the T-measure (reduced and full) and
     L-measure, and for each pair of levels boundaries found within tolerances, median deviations and flat AUC.
     With --node a MicroPython node computes the T-measure as boundaries come in, and its counts are compared.
+    `streamgauge assess --truth-level` compares hierarchies beside labels.
     """
     if given.pop("json_keys"):
         print(report.key_table())

@@ -85,21 +85,23 @@ def level_values(told: Hierarchies, slice_ticks: int) -> dict[str, Any]:
     for side, files in zip(told.sides, (told.levels.truth_files, told.levels.prediction_files), strict=True):
         if len(side) > _MOST_LEVELS:
             raise InputError(
-                f"is one of {len(side)} levels of its side (at most {_MOST_LEVELS} on a node)",
+                f"is level {_MOST_LEVELS + 1} of {len(side)} of its side (at most {_MOST_LEVELS} on a node)",
                 file=files[_MOST_LEVELS],
-                remedy="Leave levels out, or leave out --node",
+                remedy="Leave levels out, or assess without a node",
             )
     frames = 0 if settings.window is None else settings.window // settings.frame
     if not 1 <= frames <= _MOST_WINDOW:
         raise InputError(
-            "a node needs a window" if not frames else f"the window has {frames} frames",
-            remedy=f"Choose a --level-window of 1 to {_MOST_WINDOW} frames, or leave out --node",
+            "a node needs a window for levels"
+            if not frames
+            else f"the window of the levels has {frames} frames",
+            remedy=f"Choose a --level-window of 1 to {_MOST_WINDOW} frames, or assess without a node",
         )
     if settings.frame % slice_ticks:
         raise InputError(
             f"a frame of the levels lasts {settings.frame} ticks (a whole number of slices, which last "
             f"{slice_ticks}, was expected on a node)",
-            remedy="Choose another --frame or --slice, or leave out --node",
+            remedy="Choose another --frame or --slice, or assess without a node",
         )
     return {
         "hierarchy.levels_truth": len(told.sides[0]),

@@ -99,6 +99,12 @@ def level_figures(levels: Levels, settings: LevelSettings) -> LevelFigures:
     """
     if settings.frame < 1:
         raise InputError(f"frame is {settings.frame} ticks (1 or more was expected)")
+    if settings.window is not None and settings.window < settings.frame:
+        raise InputError(
+            f"the window, {settings.window} ticks, is shorter than a frame of {settings.frame} (a frame or more "
+            "was expected)",
+            remedy="Choose a longer --level-window, or none",
+        )
     truth, prediction, options = _in_frames(levels, settings)
     windowed = {**options, "window": _unit(settings.window, levels, settings)}
     deep = {**windowed, "depth": settings.depth}
