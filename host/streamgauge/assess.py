@@ -8,6 +8,7 @@ from .align import Alignment, align_recording
 from .extras.figures import Extras, ExtrasSettings, extras
 from .extras.others import Others
 from .files import Recording
+from .levels.figures import LevelFigures, level_figures
 from .prequential import Prequential, losses_from_pieces, prequential
 from .profile import Profile
 from .slices import Slices, slices
@@ -65,12 +66,13 @@ class Assessment:
     slices: Slices
     prequential: Prequential
     extras: Extras | None = None
+    hierarchy: LevelFigures | None = None
 
 
 def assess(
     recording: Recording, settings: Settings | None = None, others: Others | None = None
 ) -> Assessment:
-    """Assess a recording: alignment, slices, prequential error, and the figures of single records.
+    """Assess a recording: alignment, slices, prequential error, the figures of single records, and levels.
 
     The alignment reads the sequences in which overlaps were kept, the others one label a tick.
 
@@ -82,6 +84,7 @@ def assess(
     settings = settings or Settings()
     task = recording.task
     labels = len(task.labels)
+    told = None if others is None else others.hierarchies
     return Assessment(
         recording,
         settings,
@@ -100,4 +103,5 @@ def assess(
             delta=settings.delta,
         ),
         extras(recording, settings.extras, others),
+        None if told is None else level_figures(told.levels, told.settings),
     )

@@ -11,7 +11,9 @@ in parts, and a segment may be told sample by sample if it lasts a slice or more
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +35,7 @@ _MOST_SAMPLES = 1_000_000
 _BATCH = 64
 
 Words = npt.NDArray[np.int32]
+Ticks = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,34 +55,38 @@ class Feed:
         Calls of the node's entries.
     overlap : bool
         Segments of one side overlap: the node must be configured for it.
+    reached : ndarray of int64
+        The tick that is reached with each read of `feed.bin`, for what is told beside it.
     """
 
     plan: dict[str, Any]
     data: bytes
     updates: int
     overlap: bool
+    reached: Ticks = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What the node program reads."""
+        return {"plan.json": json.dumps(self.plan).encode(), "feed.bin": self.data}
 
     def into(self, node: Any) -> None:
         """Feed a node of this Python, as the node program feeds one on an engine."""
-        if self.plan["mode"] == "slices":
-            self._slices_into(node)
-        else:
-            self._records_into(node)
+        for _ in self.reads(node):
+            pass
 
-    def _records_into(self, node: Any) -> None:
+    def reads(self, node: Any) -> Iterator[None]:
+        """Feed a node of this Python, one step for each read of the file."""
+        return self._slices(node) if self.plan["mode"] == "slices" else self._records(node)
+
+    def _records(self, node: Any) -> Iterator[None]:
         words = np.frombuffer(self.data, dtype="<i4").reshape(-1, _RECORD_WORDS)
-        for tag, start, end in words.tolist():
-            kind, label = divmod(tag, 256)
-            if kind == TRUTH:
-                node.truth_segment(label, start, end)
-            elif kind == PREDICTION:
-                node.predict_segment(label, start, end)
-            elif kind == TRUTH + SAMPLE:
-                node.truth(start, label)
-            else:
-                node.predict(start, label)
+        a_read = self.plan["words"] // _RECORD_WORDS
+        for at in range(0, len(words), a_read):
+            _tell(node, words[at : at + a_read].tolist())
+            yield
 
-    def _slices_into(self, node: Any) -> None:
+    def _slices(self, node: Any) -> Iterator[None]:
         t, at, left = self.plan["start"], 0, self.plan["slices"]
         while left:
             size = min(self.plan["chunk"], left)
@@ -88,6 +95,20 @@ class Feed:
             t = (t + size * self.plan["ticks"]) & TICK_MASK
             at += 2 * size
             left -= size
+            yield
+
+
+def _tell(node: Any, records: list[list[int]]) -> None:
+    for tag, start, end in records:
+        kind, label = divmod(tag, 256)
+        if kind == TRUTH:
+            node.truth_segment(label, start, end)
+        elif kind == PREDICTION:
+            node.predict_segment(label, start, end)
+        elif kind == TRUTH + SAMPLE:
+            node.truth(start, label)
+        else:
+            node.predict(start, label)
 
 
 def lay_out(recording: Recording, ring: int) -> Feed:
@@ -137,7 +158,8 @@ def _slices(recording: Recording, ring: int) -> Feed:
         "slices": count,
         "chunk": chunk,
     }
-    return Feed(plan, data, 2 * -(-count // chunk), overlap=False)
+    reached = begin + ticks * np.minimum(chunk * np.arange(1, -(-count // chunk) + 1, dtype=np.int64), count)
+    return Feed(plan, data, 2 * len(reached), overlap=False, reached=reached)
 
 
 def _records(recording: Recording, ring: int, *, overlap: bool) -> Feed:
@@ -154,9 +176,12 @@ def _records(recording: Recording, ring: int, *, overlap: bool) -> Feed:
     known = np.concatenate([until for until, _ in parts])
     words = np.concatenate([rows for _, rows in parts])
     # Stable: records of one side keep their order, and truth comes before prediction at one end.
-    words = words[np.argsort(known, kind="stable")]
+    order = np.argsort(known, kind="stable")
+    known, words = known[order], words[order]
+    last = np.arange(_RECORDS_A_READ - 1, len(known) + _RECORDS_A_READ - 1, _RECORDS_A_READ)
+    reached = known[np.minimum(last, len(known) - 1)]
     plan = {"mode": "records", "words": _RECORD_WORDS * _RECORDS_A_READ}
-    return Feed(plan, words.astype("<i4").tobytes(), len(words), overlap)
+    return Feed(plan, words.astype("<i4").tobytes(), len(words), overlap, reached)
 
 
 def _crowded(segs: Segments, other: Segments, crowd: int) -> npt.NDArray[np.bool_]:

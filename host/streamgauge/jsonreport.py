@@ -15,6 +15,8 @@ import numpy as np
 from . import __version__
 from .extras.document import KEYS as EXTRAS_KEYS
 from .extras.document import extras_document
+from .levels.document import KEYS as LEVELS_KEYS
+from .levels.document import figures_document
 from .outcome import Outcome
 from .prequential import Estimate
 from .scores import Stat
@@ -143,6 +145,8 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("prequential.window.size", "records the window holds"),
     ("prequential.fading.alpha", "fading factor a record"),
     *EXTRAS_KEYS,
+    ("hierarchy", "null without levels (--truth-level, --prediction-level)"),
+    *LEVELS_KEYS,
     ("node.engine", "x64, arm or a board's port; node is null without --node"),
     ("node.version", "of its MicroPython"),
     ("node.bits", "width of its machine word"),
@@ -155,7 +159,10 @@ KEYS: tuple[tuple[str, str], ...] = (
     ("node.machine_code_bytes", "machine code of its kernels; unix builds keep it beside the heap"),
     ("node.ledger_bytes", "of the state, the ledger's arrays as 32-bit nodes hold them"),
     ("node.updates", "calls of its entries"),
-    ("node.fed", "records (segment by segment) or slices (batches of labels)"),
+    (
+        "node.fed",
+        "how labels were told: records (segment by segment), slices (batches of labels) or samples (one by one)",
+    ),
     ("node.unassessed_ticks", "time it could not assess"),
     ("node.raw", "all its figures as whole numbers (DESIGN.md)"),
     ("parity.compared", "numbers compared; parity is null without --node"),
@@ -187,6 +194,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "slices": _slices(outcome),
         "prequential": _prequential(outcome),
         **extras_document(assessment.extras, assessment.recording.task.labels),
+        "hierarchy": None if assessment.hierarchy is None else figures_document(assessment.hierarchy),
         "node": _node(outcome),
         "parity": _parity(outcome),
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,10 @@ from .extras.feed import fit, lay_out_samples
 from .extras.others import Others
 from .feed import Feed, lay_out
 from .files import Recording
+from .levels.feed import with_levels
 from .profile import Profile, check_node_range, compile_config
 
 PROGRAM = "assess_node"
-# Its parts for what is not told in segments or batches of labels.
-_APART = {"samples": ("assess_samples",), "levels": ("assess_levels",)}
-
 # What to lower where a part's arrays do not fit.
 _KEYS = {
     "join": "capacity.runs",
@@ -107,7 +106,7 @@ class NodeRun:
     updates : int
         Calls of the node's entries.
     mode : {"records", "slices", "samples", "levels"}
-        How the recording was told (see `feed`).
+        How the labels were told (see `feed`); levels: there were none, but boundaries alone.
     """
 
     engine: str
@@ -144,6 +143,8 @@ def prepare(
         if "holdout" in profile["estimators.on"] and others.holdout is not None:
             holdout = others.holdout.truth.tobytes()
     feed = feed or lay_out(recording, profile["capacity.runs"])
+    if others is not None and others.hierarchies is not None:
+        feed = with_levels(feed, others.hierarchies)
     return compile_config(profile, recording.task, overlap=feed.overlap, holdout=holdout), feed
 
 
@@ -180,6 +181,7 @@ def run_node(
     """
     built = firmware.build(engine.march)
     loaded = firmware.loaded_files(firmware.estimator_modules(config))
+    told = feed.files
     machine_code = sum(
         firmware.machine_code_bytes(built[name.removesuffix(".py") + ".mpy"]) for name in loaded
     )
@@ -188,10 +190,9 @@ def run_node(
     files = {
         **built,
         PROGRAM + ".mpy": _program(),
-        **{name + ".mpy": _program(name) for name in _APART.get(feed.plan["mode"], ())},
+        **{name + ".mpy": _program(name) for name in _further_programs(feed.plan)},
         "config.json": json.dumps(config).encode(),
-        "plan.json": json.dumps(feed.plan).encode(),
-        "feed.bin": feed.data,
+        **told,
     }
     if not on_board and heap_bytes < _LEAST_HEAP:
         raise _too_small(heap_bytes, f"MicroPython itself hardly starts below {_LEAST_HEAP}")
@@ -200,7 +201,7 @@ def run_node(
             f"import {PROGRAM}\n{PROGRAM}.run()\n",
             files,
             heap_bytes=heap_bytes,
-            timeout=timeout or 120 + len(feed.data) / 2000,
+            timeout=timeout or 120 + sum(map(len, told.values())) / 2000,
         )
     except EngineOutOfMemory:
         raise _too_small(heap_bytes, "not even the program that feeds the node fits") from None
@@ -208,7 +209,7 @@ def run_node(
     if "trouble" in answer:
         heap = answer["trouble"]["memory"].get("total", heap_bytes) if on_board else heap_bytes
         raise _explain(answer["trouble"], config, heap, more="" if on_board else "give it more with --heap")
-    told = answer["memory"]
+    memory = answer["memory"]
     return NodeRun(
         engine=engine.name,
         version=engine.version,
@@ -216,18 +217,26 @@ def run_node(
         config=config,
         raw=answer["raw"],
         memory=NodeMemory(
-            heap=told["total"] if on_board else heap_bytes,
-            code=told["code"] + beside,
-            state=told["state"],
-            ledger=told["ledger"],
-            high_water=told["peak"],
-            allocated_by_updates=told["allocated"],
+            heap=memory["total"] if on_board else heap_bytes,
+            code=memory["code"] + beside,
+            state=memory["state"],
+            ledger=memory["ledger"],
+            high_water=memory["peak"],
+            allocated_by_updates=memory["allocated"],
             machine_code=machine_code,
             beside=beside,
         ),
         updates=feed.updates,
         mode=feed.plan["mode"],
     )
+
+
+def _further_programs(plan: dict[str, Any]) -> Iterator[str]:
+    """What `PROGRAM` imports for what is not told in segments or batches of labels."""
+    if plan["mode"] == "samples":
+        yield "assess_samples"
+    if "levels" in plan:
+        yield "assess_levels"
 
 
 @functools.cache

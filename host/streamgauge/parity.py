@@ -29,6 +29,7 @@ import numpy as np
 from .align import Alignment
 from .assess import Assessment
 from .extras.parity import compare_extras
+from .levels.parity import compare_levels
 from .scores import Stat
 
 IOU_BITS = 26
@@ -138,18 +139,12 @@ def compare(
     if "prequential" in raw:
         _prequential(tally, raw["prequential"], assessment)
     compare_extras(tally, raw, assessment.extras, config)
+    if "hierarchy" in raw and assessment.hierarchy is not None:
+        compare_levels(tally, raw["hierarchy"], assessment.hierarchy)
     with_host = tally.compared
     if model is not None:
         _model(tally, raw, model)
-    return Parity(
-        with_host=with_host,
-        with_model=tally.compared - with_host,
-        different=tally.different,
-        worst=tally.worst,
-        worst_name=tally.worst_name,
-        first=tuple(tally.first),
-        remarks=tuple(tally.remarks),
-    )
+    return tally.parity(with_host)
 
 
 def node_distance(align: dict[str, Any], c0: int = 2) -> float:
@@ -206,6 +201,17 @@ class _Tally:
             self.worst, self.worst_name = share, name
         if not share <= 1:  # nan is a difference
             self._note(Difference(name, node, expected, bound, self.against))
+
+    def parity(self, with_host: int) -> Parity:
+        return Parity(
+            with_host=with_host,
+            with_model=self.compared - with_host,
+            different=self.different,
+            worst=self.worst,
+            worst_name=self.worst_name,
+            first=tuple(self.first),
+            remarks=tuple(self.remarks),
+        )
 
     def _note(self, difference: Difference) -> None:
         self.different += 1

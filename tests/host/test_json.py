@@ -18,6 +18,8 @@ from streamgauge.extras.figures import Extras, ExtrasSettings, extras
 from streamgauge.extras.others import HoldoutSet, Others
 from streamgauge.extras.records import records_of
 from streamgauge.files import ReadOptions, Recording
+from streamgauge.levels.figures import LevelFigures, LevelSettings, level_figures
+from streamgauge.levels.read import Levels
 from streamgauge.outcome import Outcome
 from streamgauge.parity import Difference
 from streamgauge.profile import load_profile
@@ -59,6 +61,15 @@ def all_extras(recording: Recording) -> Extras | None:
     return extras(recording, ExtrasSettings.of(profile), others)
 
 
+def all_levels() -> LevelFigures:
+    """Figures of two hierarchies with all there may be."""
+    coarse, fine = np.array([[0, 40]]), np.array([[0, 15], [15, 40]])
+    levels = Levels(
+        [coarse, fine], [fine], [["a"], ["a", "b"]], [["a", "b"]], ("c", "f"), ("f",), (0, 40), None
+    )
+    return level_figures(levels, LevelSettings(window=9, tolerances=(2,), gain=(1.0, 0.5)))
+
+
 def test_every_key_is_documented_and_there(outcome: Outcome) -> None:
     assert outcome.parity is not None
     notes = replace(outcome.assessment.recording.notes, skipped_rows=["a row"], warnings=["a warning"])
@@ -66,12 +77,14 @@ def test_every_key_is_documented_and_there(outcome: Outcome) -> None:
     different = Difference("alignment.cost", 1.0, 2.0, 0.5, "host")
     full = replace(
         outcome,
-        assessment=replace(outcome.assessment, recording=recording, extras=all_extras(recording)),
+        assessment=replace(
+            outcome.assessment, recording=recording, extras=all_extras(recording), hierarchy=all_levels()
+        ),
         parity=replace(outcome.parity, first=(different,), remarks=("a remark",), different=1),
     )
     document = jsonreport.document(full)
     found = set(keys(document, set(document["labels"])))
-    nothing = ("drift", "compare", "reliability", "holdout")  # what they are without their input
+    nothing = ("drift", "compare", "reliability", "holdout", "hierarchy")  # what they are without their input
     documented = {key for key, _ in jsonreport.KEYS if key not in nothing}
     assert found - documented == set()
     assert documented - found == set()

@@ -18,7 +18,8 @@ from streamgauge.files import ReadOptions
 from streamgauge.hierarchy import t_measure
 from streamgauge.levels import report
 from streamgauge.levels.figures import LevelSettings, level_figures
-from streamgauge.levels.node import run_levels, without_gaps
+from streamgauge.levels.node import run_levels
+from streamgauge.levels.parity import without_gaps
 from streamgauge.levels.read import read_levels
 from streamgauge.profile import load_profile
 
@@ -125,7 +126,7 @@ def test_spans_that_differ_are_refused_with_the_file(
     truth, prediction = files(tmp_path, "0 40 a\n"), files(tmp_path, "0 41 a\n")
     assert main(asked(truth, prediction)) == 2
     said = capsys.readouterr().err
-    assert f"{prediction[0]}: covers ticks 0 to 41, but {truth[0]} covers 0 to 40" in said
+    assert f"{prediction[0]}, row 1: covers ticks 0 to 41, but {truth[0]} covers 0 to 40" in said
     assert "--fit" in said
     assert main(asked(truth, prediction, "--fit")) == 0
     assert main(asked(truth, prediction, "--span", "0", "50")) == 0
@@ -133,7 +134,7 @@ def test_spans_that_differ_are_refused_with_the_file(
 
 def test_a_level_that_overlaps_itself_is_refused_with_the_place(tmp_path: Path) -> None:
     truth = files(tmp_path, "0 40 a\n", "0 20 a\n15 40 b\n")
-    with pytest.raises(InputError, match=r"\.lab, segment 2: \[15, 40\) overlaps segment 1"):
+    with pytest.raises(InputError, match=r"\.lab, row 2: \[15, 40\) overlaps \[0, 20\) of row 1"):
         read_levels(truth, truth)
 
 
@@ -142,8 +143,8 @@ def test_a_level_that_overlaps_itself_is_refused_with_the_place(tmp_path: Path) 
     [
         (("--frame", "0.4"), "--frame is '0.4' (a whole number of ticks"),
         (("--gain", "1,x"), "--gain holds 'x' (numbers, one a level gap"),
-        (("--window", "none", "--node", "x64"), "a node needs a window"),
-        (("--window", "5000", "--node", "x64"), "the window has 5000 frames"),
+        (("--window", "none", "--node", "x64"), "a node needs a window for levels"),
+        (("--window", "5000", "--node", "x64"), "the window of the levels has 5000 frames"),
         (("--depth", "0"), "depth cutoff 0 leaves no level"),
     ],
 )

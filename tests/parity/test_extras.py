@@ -165,7 +165,7 @@ def test_what_is_not_given_is_left_out_and_said() -> None:
     got = compare(run_model(config, feed), assess(recording, Settings.of(profile)), config)
     assert got.agrees
     left = " ".join(got.remarks)
-    for name in ("--second", "--confidence-column", "--holdout", "streamgauge hierarchy"):
+    for name in ("--second", "--confidence-column", "--holdout", "--truth-level"):
         assert name in left
 
 

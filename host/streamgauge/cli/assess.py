@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from textwrap import shorten
 from typing import Any
 
 import click
@@ -15,8 +16,11 @@ from streamgauge.outcome import Outcome, assess_on
 from streamgauge.picture import save_picture
 from streamgauge.report import render
 
+from ._levels import levels_notes, levels_options, read_beside_levels
 from ._options import label_weights, node_options, read_profile, read_source, recording_options
 from ._others import estimators_change, others_options, read_beside
+
+_TITLE = 90  # letters that a picture has room for
 
 
 @click.command(
@@ -30,10 +34,13 @@ Examples:
   streamgauge assess stream.csv stream.csv --rate 1 --truth-column truth \\
       --prediction-column naive_bayes --second-column hoeffding_tree --node auto
   streamgauge assess truth.csv prediction.csv --second other.csv --estimators all --heap 256k
+  streamgauge assess a.lab b.lab --truth-level a_coarse.lab --truth-level a.lab \\
+      --prediction-level b_coarse.lab --prediction-level b.lab --fit --node auto
   streamgauge assess truth.csv prediction.csv --node /dev/ttyACM0 --json > report.json""",
 )
 @recording_options
 @others_options
+@levels_options
 @node_options(None, "Also run a node: an engine, auto for the best there is, or a board's port.")
 @click.option("--weights", metavar="A=2,B=0", help="Weights of labels in the averages of the slices.")
 @click.option("--without-null", is_flag=True, help="Leave NULL out of the averages of the slices.")
@@ -47,6 +54,10 @@ def command(**given: Any) -> None:
     Files are CSV, TSV or .lab with start, end and label a row, or one label a row (--rate). With --node a
     MicroPython node assesses the same recording in a fixed heap, and every number of it is compared with
     this host's.
+
+    With levels (--truth-level, --prediction-level) two hierarchies of segments are compared as well, as
+    `streamgauge hierarchy` compares them, and the same node is told their boundaries. Levels are the files
+    named so and no others; times are read on the clock of TRUTH and PREDICTION.
     """
     if given.pop("json_keys"):
         print(jsonreport.key_table())
@@ -55,6 +66,7 @@ def command(**given: Any) -> None:
     weights, include_null = given.pop("weights"), not given.pop("without_null")
     node = given.pop("node")
     source, others = read_beside(given, read_source(given))
+    others = read_beside_levels(given, source, others)
     estimators_change(given)
     profile, settings = read_profile(given, for_node=node is not None)
     settings = replace(
@@ -63,12 +75,14 @@ def command(**given: Any) -> None:
         include_null=include_null,
     )
     engine, notes = _engine(node)
+    notes += levels_notes(others)
     named = (source.truth, source.prediction, profile)
     if engine is None:
         outcome = Outcome(*named, assess(source.recording, settings, others), notes=notes)
     else:
         with engine:
-            outcome = Outcome(*named, *assess_on(source.recording, settings, profile, engine, others))
+            found = assess_on(source.recording, settings, profile, engine, others)
+        outcome = Outcome(*named, *found, notes=notes)
     if svg is not None:
         save_picture(outcome, svg, _title(svg), brief=brief)
     if as_json:
@@ -80,7 +94,7 @@ def command(**given: Any) -> None:
 def _title(svg: str) -> str:
     """The command line, without what asks for the picture itself."""
     words = [word for word in sys.argv[1:] if word not in ("--svg", svg, f"--svg={svg}")]
-    return " ".join(["streamgauge", *words])
+    return shorten(" ".join(["streamgauge", *words]), _TITLE, placeholder=" …")
 
 
 def _engine(node: str | None) -> tuple[Engine | None, tuple[str, ...]]:

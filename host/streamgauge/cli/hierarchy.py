@@ -15,9 +15,9 @@ from streamgauge.levels.node import run_levels
 from streamgauge.levels.read import Levels, read_levels
 from streamgauge.node_run import NodeRun
 from streamgauge.parity import Parity
-from streamgauge.reading.options import slice_ticks
 from streamgauge.report import show, terminal
 
+from ._levels import ticks
 from ._options import _column, read_profile
 
 # Usual for music: McFee et al. 2015; boundaries as Turnbull et al. 2007.
@@ -91,6 +91,7 @@ def command(**given: Any) -> int:
     Files are rows of start, end and label, or of time and label. Tells the T-measure (reduced and full) and
     L-measure, and for each pair of levels boundaries found within tolerances, median deviations and flat AUC.
     With --node a MicroPython node computes the T-measure as boundaries come in, and its counts are compared.
+    `streamgauge assess --truth-level` compares hierarchies beside labels.
     """
     if given.pop("json_keys"):
         print(report.key_table())
@@ -146,27 +147,16 @@ def _settings(given: dict[str, Any], levels: Levels) -> LevelSettings:
     window = given.pop("level_window") or usual["window"]
     gain = given.pop("gain")
     return LevelSettings(
-        frame=_ticks("frame", given.pop("frame") or usual["frame"], levels),
-        window=None if window == "none" else _ticks("window", window, levels),
+        frame=ticks("frame", given.pop("frame") or usual["frame"], levels),
+        window=None if window == "none" else ticks("window", window, levels),
         tolerances=tuple(
-            _ticks("tolerance", text, levels) for text in given.pop("tolerance") or usual["tolerance"]
+            ticks("tolerance", text, levels) for text in given.pop("tolerance") or usual["tolerance"]
         ),
         trim=given.pop("trim"),
         depth=given.pop("depth"),
         gain=None if gain is None else tuple(_gain(part) for part in gain.split(",")),
         rounding=given.pop("rounding"),
     )
-
-
-def _ticks(option: str, text: str, levels: Levels) -> int:
-    try:
-        return slice_ticks(text, levels.tick)
-    except InputError:
-        raise InputError(
-            f"--{option} is {text!r} (a whole number of ticks, or a time that is one, such as 500ms, was "
-            "expected)",
-            remedy="Choose another, or another --tick",
-        ) from None
 
 
 def _gain(text: str) -> float:

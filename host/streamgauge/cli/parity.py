@@ -12,6 +12,7 @@ from streamgauge.engines import get_engine
 from streamgauge.outcome import Outcome, assess_on
 from streamgauge.report import engine_text, terminal, verdict
 
+from ._levels import levels_options, read_beside_levels
 from ._options import node_options, read_profile, read_source, recording_options
 from ._others import estimators_change, others_options, read_beside
 
@@ -19,6 +20,7 @@ from ._others import estimators_change, others_options, read_beside
 @click.command("parity", short_help="Whether a node's numbers are the host's.")
 @recording_options
 @others_options
+@levels_options
 @node_options("auto", "The node: an engine, auto for the best there is, or a board's port.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON and nothing else.")
 def command(**given: Any) -> int:
@@ -28,6 +30,7 @@ def command(**given: Any) -> int:
     """
     as_json, node = given.pop("as_json"), given.pop("node")
     source, others = read_beside(given, read_source(given))
+    others = read_beside_levels(given, source, others)
     estimators_change(given)
     profile, settings = read_profile(given, for_node=True)
     with get_engine(node) as engine:

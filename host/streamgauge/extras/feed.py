@@ -7,7 +7,9 @@ grid; elsewhere, and where something is not given, the node does without the est
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..feed import TICK_MASK, Feed, _on_grid
 from ..files import Recording
+from ..levels.feed import level_values
 from ..profile import Profile
 from .others import Others
 from .records import labels_at
@@ -32,26 +35,33 @@ class SampleFeed(Feed):
     its size. `data` holds the rows, and where it is scored the labels given to the set.
     """
 
-    def into(self, node: Any) -> None:
-        """Feed a node of this Python, as the node program feeds one on an engine."""
+    def reads(self, node: Any) -> Iterator[None]:
+        """Feed a node of this Python, one step for each read of the file."""
         plan = self.plan
         t, at, done = plan["start"], 0, 0
         for stop in (*plan["holdout"], plan["slices"]):
             while done < stop:
-                prediction, second, confidence, truth = self.data[at : at + ROW]
-                if plan["second"]:
-                    node.predict_b(t, second)
-                if plan["confidence"]:
-                    node.predict_with(t, prediction, confidence)
-                else:
-                    node.predict(t, prediction)
-                node.truth(t, truth)
-                t = (t + plan["ticks"]) & TICK_MASK
-                at += ROW
-                done += 1
+                size = min(plan["chunk"], stop - done)
+                self._tell(node, t, self.data[at : at + size * ROW])
+                t = (t + size * plan["ticks"]) & TICK_MASK
+                at += size * ROW
+                done += size
+                yield
             if at < len(self.data):
                 node.holdout(self.data[at : at + plan["size"]])
                 at += plan["size"]
+
+    def _tell(self, node: Any, t: int, rows: bytes) -> None:
+        for at in range(0, len(rows), ROW):
+            prediction, second, confidence, truth = rows[at : at + ROW]
+            if self.plan["second"]:
+                node.predict_b(t, second)
+            if self.plan["confidence"]:
+                node.predict_with(t, prediction, confidence)
+            else:
+                node.predict(t, prediction)
+            node.truth(t, truth)
+            t = (t + self.plan["ticks"]) & TICK_MASK
 
 
 def tellable(recording: Recording) -> bool:
@@ -85,6 +95,9 @@ def fit(profile: Profile, recording: Recording, others: Others) -> Profile:
     if "holdout" in on and others.holdout is not None:
         values["holdout.size"] = len(others.holdout.truth)
         on += ["prequential"] if "prequential" not in on else []
+    if others.hierarchies is not None:
+        on.append("hierarchy")
+        values |= level_values(others.hierarchies, recording.task.slice_ticks)
     if not on:
         raise InputError(
             "the profile's estimators need more than truth and prediction",
@@ -124,7 +137,18 @@ def lay_out_samples(recording: Recording, others: Others) -> SampleFeed | None:
         "size": len(others.holdout.truth) if others.holdout else 0,
     }
     updates = count * (2 + plan["second"]) + len(places)
-    return SampleFeed(plan, data, updates, overlap=False)
+    ends = _ends((*places, count))
+    return SampleFeed(plan, data, updates, overlap=False, reached=begin + ticks * ends)
+
+
+def _ends(stops: Sequence[int]) -> np.ndarray[Any, Any]:
+    """Return after how many slices each read ends: no read goes beyond a scoring of the holdout set."""
+    ends = [
+        done
+        for begin, stop in pairwise((0, *stops))
+        for done in (*range(begin + _ROWS_A_READ, stop, _ROWS_A_READ), *([stop] if stop > begin else []))
+    ]
+    return np.array(ends, dtype=np.int64)
 
 
 def _with_holdout(rows: np.ndarray[Any, Any], others: Others) -> tuple[bytes, list[int]]:

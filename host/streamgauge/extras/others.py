@@ -1,10 +1,11 @@
-"""What may come beside truth and prediction: a second recogniser, confidences, a holdout set.
+"""What may come beside truth and prediction: a second recogniser, confidences, a holdout set, levels.
 
 - The second recogniser's labels: another file of the kind of the prediction, or another column.
 - Confidences: a column of the prediction's file, one a row, from 0 to 1 or whole numbers from 0 to 255.
 - A holdout set: a file with one item a row. Its first column is the truth; every further column is what the
   recogniser said of the items at one scoring, and is headed by the number of records (those with truth) that
   the stream had by then.
+- Levels of boundaries on both sides, one file a level (`streamgauge.levels.beside`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..files import ReadOptions, Recording, read_pair
+from ..levels.figures import Hierarchies
 from ..reading.labels import natural_key
 from ..reading.layout import label_series
 from ..reading.options import Column
@@ -43,7 +45,7 @@ class HoldoutSet:
 
 @dataclass(frozen=True, eq=False)
 class Others:
-    """What comes beside truth and prediction, a value for every slice of the recording.
+    """What comes beside truth and prediction, most of it a value for every slice of the recording.
 
     Attributes
     ----------
@@ -54,12 +56,15 @@ class Others:
     confidence : ndarray of uint8, shape (n,), or None
         How sure the (first) recogniser was.
     holdout : HoldoutSet or None
+    hierarchies : Hierarchies or None
+        Levels of boundaries, not bound to slices.
     """
 
     names: tuple[str, str] = ("A", "B")
     second: Labels | None = None
     confidence: Labels | None = None
     holdout: HoldoutSet | None = None
+    hierarchies: Hierarchies | None = None
 
 
 def read_others(

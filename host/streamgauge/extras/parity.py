@@ -94,7 +94,9 @@ def _left_out(tally: Tally, raw: dict[str, Any], extras: Extras) -> None:
         elif name in extras.settings.on:
             tally.remarks.append(f"The node left out {name}: it needs {option}.")
     if "hierarchy" in extras.settings.on and "hierarchy" not in raw:
-        tally.remarks.append("The node left out hierarchy: its levels are told by `streamgauge hierarchy`.")
+        tally.remarks.append(
+            "The node left out hierarchy: it needs levels (--truth-level, --prediction-level)."
+        )
 
 
 def _alarms(tally: Tally, name: str, node: dict[str, Any], extras: Extras, settings: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from ..boundary import Detection, Deviation, detection, deviation
 from ..errors import InputError
 from ..hierarchy import TMeasure, flat_auc, l_measure, t_measure
-from .read import Levels
+from .read import Levels, Rows
 
 MIR_EVAL_UNIT = 10**9  # decimals of seconds as floats: exact to the nanosecond
 
@@ -43,6 +43,20 @@ class LevelSettings:
     rounding: str = "ticks"
 
 
+@dataclass(frozen=True, eq=False)
+class Hierarchies:
+    """Two hierarchies and how they are compared."""
+
+    levels: Levels
+    settings: LevelSettings
+
+    @property
+    def sides(self) -> tuple[list[Rows], list[Rows]]:
+        """The levels that are used, of the truth and of the prediction."""
+        depth = self.settings.depth
+        return self.levels.truth[:depth], self.levels.prediction[:depth]
+
+
 @dataclass(frozen=True)
 class LevelPair:
     """One true level beside one predicted level, by their numbers from 1."""
@@ -55,11 +69,9 @@ class LevelPair:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelFigures:
+class LevelFigures(Hierarchies):
     """All figures; `gained` only where a gain was given."""
 
-    levels: Levels
-    settings: LevelSettings
     reduced: TMeasure
     full: TMeasure
     labels: TMeasure
@@ -87,6 +99,12 @@ def level_figures(levels: Levels, settings: LevelSettings) -> LevelFigures:
     """
     if settings.frame < 1:
         raise InputError(f"frame is {settings.frame} ticks (1 or more was expected)")
+    if settings.window is not None and settings.window < settings.frame:
+        raise InputError(
+            f"the window, {settings.window} ticks, is shorter than a frame of {settings.frame} (a frame or more "
+            "was expected)",
+            remedy="Choose a longer --level-window, or none",
+        )
     truth, prediction, options = _in_frames(levels, settings)
     windowed = {**options, "window": _unit(settings.window, levels, settings)}
     deep = {**windowed, "depth": settings.depth}

@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..hierarchy import fit_span
-from ..hierarchy_frames import check_order
 from ..reading.labels import label_ids, label_names
-from ..reading.layout import segment_rows
+from ..reading.layout import SegmentRows, segment_rows
 from ..reading.options import Judge, Notes, ReadOptions, check_options, seconds
-from ..reading.rows import tick_rows, timed_rows
+from ..reading.recording import Timeline
+from ..reading.rows import TickRows, tick_rows, timed_rows
 from ..reading.table import read_table
-from ..reading.times import choose_clock, span_ticks
+from ..reading.times import Clock, choose_clock, span_ticks
 
 Rows = npt.NDArray[np.int64]
 
@@ -68,6 +68,7 @@ def read_levels(
     options: ReadOptions | None = None,
     *,
     fit: bool = False,
+    timeline: Timeline | None = None,
 ) -> Levels:
     """Read two hierarchies.
 
@@ -80,12 +81,16 @@ def read_levels(
         `tick`, `time`, `span`, `lenient`, `sort`, `delimiter` and `columns` are looked at. A span lets levels
         begin later and end earlier; without one all cover the same.
     fit : bool
-        Clip and fill the edges of both to the span of the truth, as evaluations of music segments do.
+        Clip and fill the edges of both to the span of the truth, as evaluations of music segments do; or to
+        the span of the options.
+    timeline : Timeline, optional
+        Of a recording that the levels lie beside: times are read on its clock, in its ticks.
 
     Raises
     ------
     InputError
-        A file or row that cannot be used, a level that overlaps inside itself, or spans that differ.
+        A file or row that cannot be used, a level that overlaps inside itself or leaves the span, or spans
+        that differ.
     """
     options = options or ReadOptions()
     check_options(options)
@@ -103,52 +108,108 @@ def read_levels(
         )[0]
         for file in files
     ]
-    clock = choose_clock(options.time, [(rows.table.file, [*rows.starts, *rows.ends]) for rows in laid])
+    clock = _clock(laid, options, timeline)
     judges = [Judge(file, options.lenient, notes) for file in files]
     timed = [timed_rows(rows, clock, options, judge) for rows, judge in zip(laid, judges, strict=True)]
-    given = None if options.tick is None else seconds(options.tick, "tick")
-    tick = given if clock.kind == "ticks" else given or _DEFAULT_TICK
+    tick = _tick(clock, options, timeline)
     unit = Fraction(1) if clock.kind == "ticks" or tick is None else tick
     origin = 0
-    if clock.kind == "iso":
+    if timeline is not None:
+        origin = timeline.origin
+    elif clock.kind == "iso":
         origin = min((min(rows.starts) for rows in timed if rows.starts), default=0)
     levels: list[Rows] = []
     labels: list[list[Any]] = []
+    ends: list[tuple[int, int]] = []  # lines of each level's first and last row
     for rows, judge in zip(timed, judges, strict=True):
         # Every name is a label here, NULL and UNKNOWN too.
         names = label_names(None, "", "\0", [(judge.file, rows.labels, rows.lines)])
         ids = label_ids(names, "\0", empty_is_null=False)
-        side = tick_rows(
-            rows, ids, tick=unit, origin=origin, options=options, judge=judge, is_truth=True
-        ).segments
-        if len(side) == 0:
-            raise InputError("has no segments (rows of start, end and label were expected)", file=judge.file)
-        level = np.column_stack((side.start, side.end)).astype(np.int64)
-        order = check_order(level, judge.file)
-        levels.append(level[order])
+        level = tick_rows(rows, ids, tick=unit, origin=origin, options=options, judge=judge, is_truth=True)
+        side, order = level.segments, _order(level, judge.file)
+        levels.append(np.column_stack((side.start, side.end)).astype(np.int64)[order])
         labels.append([names[label] for label in side.label[order].tolist()])
+        ends.append((int(level.lines[order[0]]), int(level.lines[order[-1]])))
     span = span_ticks(options.span, clock, unit, origin)
     sides = levels[: len(truth)], levels[len(truth) :]
     named = labels[: len(truth)], labels[len(truth) :]
     if fit:
-        span = min(int(rows[0, 0]) for rows in sides[0]), max(int(rows[-1, 1]) for rows in sides[0])
+        if span is None:
+            span = min(int(rows[0, 0]) for rows in sides[0]), max(int(rows[-1, 1]) for rows in sides[0])
         fitted = [fit_span(rows, span, names) for rows, names in zip(sides, named, strict=True)]
         sides = fitted[0][0], fitted[1][0]
         named = fitted[0][1] or [], fitted[1][1] or []
     elif span is None:
-        span = _shared(levels, files)
+        span = _shared(levels, files, ends)
+    else:
+        _check_inside(levels, files, ends, span)
     return Levels(*sides, *named, tuple(files[: len(truth)]), tuple(files[len(truth) :]), span, tick, notes)
 
 
-def _shared(levels: Sequence[Rows], files: Sequence[str]) -> tuple[int, int]:
+def _clock(laid: Sequence[SegmentRows], options: ReadOptions, timeline: Timeline | None) -> Clock:
+    if timeline is not None and timeline.clock is not None:
+        return timeline.clock
+    clock = choose_clock(options.time, [(rows.table.file, [*rows.starts, *rows.ends]) for rows in laid])
+    if timeline is not None and clock.kind == "iso":
+        raise InputError(
+            "holds timestamps, but truth and prediction one label a row (seconds or ticks from the first row on "
+            "were expected)",
+            file=laid[0].table.file,
+            remedy="Convert it",
+        )
+    return clock
+
+
+def _tick(clock: Clock, options: ReadOptions, timeline: Timeline | None) -> Fraction | None:
+    if timeline is not None:
+        return timeline.tick
+    given = None if options.tick is None else seconds(options.tick, "tick")
+    return given if clock.kind == "ticks" else given or _DEFAULT_TICK
+
+
+def _order(level: TickRows, file: str) -> Rows:
+    """Return the order of a level's rows by time; refuse a level without rows and rows that overlap."""
+    start, end = level.segments.start, level.segments.end
+    if len(start) == 0:
+        raise InputError("has no segments (rows of start, end and label were expected)", file=file)
+    order = np.argsort(start, kind="stable")
+    over = np.flatnonzero(start[order][1:] < end[order][:-1])
+    if len(over):
+        before, bad = order[over[0]], order[over[0] + 1]
+        raise InputError(
+            f"[{start[bad]}, {end[bad]}) overlaps [{start[before]}, {end[before]}) of row "
+            f"{level.lines[before]} (segments inside one level may not overlap)",
+            file=file,
+            row=int(level.lines[bad]),
+            remedy="Correct one of them, or put the inner segments into a level of their own",
+        )
+    return order
+
+
+def _shared(levels: Sequence[Rows], files: Sequence[str], ends: Sequence[tuple[int, int]]) -> tuple[int, int]:
     spans = [(int(rows[0, 0]), int(rows[-1, 1])) for rows in levels]
-    for file, span in zip(files, spans, strict=True):
+    for file, span, lines in zip(files, spans, ends, strict=True):
         if span != spans[0]:
             raise InputError(
                 f"covers ticks {span[0]} to {span[1]}, but {files[0]} covers {spans[0][0]} to {spans[0][1]} "
                 "(one span for all levels was expected)",
                 file=file,
+                row=lines[int(span[0] == spans[0][0])],
                 remedy="Clip and fill both to the truth's with --fit, or give --span to accept gaps at the "
                 "edges",
             )
     return spans[0]
+
+
+def _check_inside(
+    levels: Sequence[Rows], files: Sequence[str], ends: Sequence[tuple[int, int]], span: tuple[int, int]
+) -> None:
+    for file, rows, lines in zip(files, levels, ends, strict=True):
+        begin, stop = int(rows[0, 0]), int(rows[-1, 1])
+        if begin < span[0] or stop > span[1]:
+            raise InputError(
+                f"covers ticks {begin} to {stop}, which leaves the span, {span[0]} to {span[1]}",
+                file=file,
+                row=lines[int(begin >= span[0])],
+                remedy="Clip all levels to it with --fit, or widen the --span",
+            )

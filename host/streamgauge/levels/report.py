@@ -10,64 +10,19 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from .. import __version__, formats
-from ..hierarchy import Ranking, TMeasure
 from ..node_run import NodeRun
 from ..parity import Parity
 from ..report import engine_text, verdict
-from ..report.grid import Grid, facts, indented, title
+from ..report.grid import facts, title
 from ..report.node import memory_section
+from .document import KEYS as FIGURES_KEYS
+from .document import figures_document
 from .figures import LevelFigures
-
-_SCORES = (("precision", ""), ("recall", ""), ("f", "harmonic mean of these two"))
-_RANKINGS = (("of_truth", "recall"), ("of_prediction", "precision"))
-_MEASURES = (
-    ("reduced", "T-measure over pairs of frames one level apart in the reference"),
-    ("full", "T-measure over pairs any number of levels apart"),
-    ("labels", "L-measure: labels instead of segments, without a window"),
-    ("gained", "T-measure with the given gain per level gap; null without one"),
-)
+from .tables import boundaries, heading, measures, time_text
 
 KEYS: tuple[tuple[str, str], ...] = (
     ("streamgauge", "version of the program"),
-    ("hierarchy.truth[]", "files, coarse to fine"),
-    ("hierarchy.prediction[]", "files, coarse to fine"),
-    ("hierarchy.tick_seconds", "length of a tick; null where the files count in a unit of their own"),
-    ("hierarchy.span[]", "first tick and end"),
-    ("hierarchy.gaps", "some level leaves time without a segment"),
-    ("hierarchy.frame_ticks", "length of a frame"),
-    ("hierarchy.window_ticks", "to each side of a frame; null compares with all"),
-    ("hierarchy.rounding", "ticks, or mir_eval"),
-    ("hierarchy.depth", "coarsest levels used; null is all"),
-    ("hierarchy.gain[]", "as given; null without one"),
-    ("hierarchy.trim", "boundaries without the first and last of each side"),
-    ("hierarchy.frames", "frames of the span"),
-    ("hierarchy.skipped", "rows left out (--lenient)"),
-    *(
-        key
-        for measure, what in _MEASURES
-        for key in (
-            *((f"hierarchy.{measure}.{name}", note or what) for name, note in _SCORES),
-            *(
-                (f"hierarchy.{measure}.{side}.{name}", f"{note} behind the {figure}")
-                for side, figure in _RANKINGS
-                for name, note in (
-                    ("queries", "frames with comparable pairs"),
-                    ("pairs", "comparable pairs"),
-                    ("concordant", "pairs ordered alike"),
-                )
-            ),
-        )
-    ),
-    ("hierarchy.levels[].truth", "number of the true level, 1 the coarsest"),
-    ("hierarchy.levels[].prediction", "number of the predicted level beside it"),
-    *((f"hierarchy.levels[].auc.{name}", note or "flat AUC") for name, note in _SCORES),
-    ("hierarchy.levels[].boundaries[].tolerance_ticks", "inclusive"),
-    *((f"hierarchy.levels[].boundaries[].{name}", note or "of boundaries") for name, note in _SCORES),
-    ("hierarchy.levels[].boundaries[].hits", "largest one-to-one matching"),
-    ("hierarchy.levels[].boundaries[].truth", "true boundaries"),
-    ("hierarchy.levels[].boundaries[].prediction", "predicted boundaries"),
-    ("hierarchy.levels[].deviation.truth_to_prediction", "median distance to the nearest, in ticks"),
-    ("hierarchy.levels[].deviation.prediction_to_truth", "the same the other way round"),
+    *FIGURES_KEYS,
     ("node.engine", "node is null without --node; the other keys are those of `assess --json-keys`"),
     ("node.version", "of its MicroPython"),
     ("node.state_bytes", "taken by its state"),
@@ -88,47 +43,9 @@ def document(
     found: LevelFigures, node: NodeRun | None = None, parity: Parity | None = None
 ) -> dict[str, Any]:
     """Return the report as plain dicts, lists, texts and numbers."""
-    levels, settings = found.levels, found.settings
     return {
         "streamgauge": __version__,
-        "hierarchy": {
-            "truth": list(levels.truth_files),
-            "prediction": list(levels.prediction_files),
-            "tick_seconds": None if levels.tick is None else float(levels.tick),
-            "span": list(levels.span),
-            "gaps": levels.gaps,
-            "frame_ticks": settings.frame,
-            "window_ticks": settings.window,
-            "rounding": settings.rounding,
-            "depth": settings.depth,
-            "gain": None if settings.gain is None else list(settings.gain),
-            "trim": settings.trim,
-            "frames": found.full.frames,
-            "skipped": levels.notes.skipped,
-            "reduced": _measure(found.reduced),
-            "full": _measure(found.full),
-            "labels": _measure(found.labels),
-            "gained": None if found.gained is None else _measure(found.gained),
-            "levels": [
-                {
-                    "truth": pair.truth,
-                    "prediction": pair.prediction,
-                    "auc": _scores(pair.auc),
-                    "boundaries": [
-                        {
-                            "tolerance_ticks": hit.tolerance,
-                            **_scores(hit),
-                            "hits": hit.hits,
-                            "truth": hit.truth,
-                            "prediction": hit.prediction,
-                        }
-                        for hit in pair.detections
-                    ],
-                    "deviation": vars(pair.deviation),
-                }
-                for pair in found.pairs
-            ],
-        },
+        "hierarchy": figures_document(found),
         "node": None if node is None else _node(node),
         "parity": None
         if parity is None
@@ -140,22 +57,6 @@ def document(
             "remarks": list(parity.remarks),
         },
     }
-
-
-def _scores(found: Any) -> dict[str, float]:
-    return {"precision": found.precision, "recall": found.recall, "f": found.f}
-
-
-def _measure(found: TMeasure) -> dict[str, Any]:
-    return {
-        **_scores(found),
-        "of_truth": _ranking(found.of_truth),
-        "of_prediction": _ranking(found.of_prediction),
-    }
-
-
-def _ranking(found: Ranking) -> dict[str, int]:
-    return {"queries": found.queries, "pairs": found.pairs, "concordant": found.concordant}
 
 
 def _node(node: NodeRun) -> dict[str, Any]:
@@ -198,25 +99,16 @@ def sections(
         Columns there are.
     """
     yield from _heading(found, width)
-    window = found.settings.window
-    around = "the whole span" if window is None else f"± {_time(window, found)}"
-    yield title("Hierarchy", f"which frames belong together, GAUC, {around}")
-    yield from _measures(found, width)
+    yield title(*heading(found))
+    yield from measures(found, width)
     yield title("Boundaries", "level by level")
-    yield from _boundaries(found, width)
+    yield from boundaries(found, width)
     if node is not None:
         yield title("Node memory", engine_text(node, profile))
         yield from memory_section(node, width)
     if parity is not None:
         yield title("Parity", "the node's numbers against the host's and its model's")
         yield from verdict(parity)
-
-
-def _time(ticks: float | None, found: LevelFigures) -> str:
-    tick = found.levels.tick
-    if tick is None and ticks is not None:
-        return f"{formats.number(ticks)} ticks"
-    return formats.duration(ticks, None if tick is None else float(tick))
 
 
 def _heading(found: LevelFigures, width: int) -> Iterator[RenderableType]:
@@ -230,8 +122,8 @@ def _heading(found: LevelFigures, width: int) -> Iterator[RenderableType]:
     )
     yield facts(
         width,
-        ("", _time(levels.span[1] - levels.span[0], found)),
-        ("frame", _time(found.settings.frame, found)),
+        ("", time_text(levels.span[1] - levels.span[0], found)),
+        ("frame", time_text(found.settings.frame, found)),
         ("frames", formats.count(found.full.frames)),
         ("rounding", found.settings.rounding),
         ("gaps", "yes" if levels.gaps else "no"),
@@ -239,48 +131,3 @@ def _heading(found: LevelFigures, width: int) -> Iterator[RenderableType]:
     )
     for line in (*levels.notes.skipped_rows, *levels.notes.warnings):
         yield Text(f"note: {line}", "yellow")
-
-
-def _measures(found: LevelFigures, width: int) -> Iterator[RenderableType]:
-    grid = Grid("", "precision", "recall", "F", "frames scored", "pairs", left=(0,), drop=(5, 4))
-    for name, measure in (
-        ("T-measure, reduced", found.reduced),
-        ("T-measure, full", found.full),
-        ("T-measure, own gain", found.gained),
-        ("L-measure (no window)", found.labels),
-    ):
-        if measure is not None:
-            grid.add(
-                name,
-                f"{measure.precision:.4f}",
-                f"{measure.recall:.4f}",
-                Text(f"{measure.f:.4f}", "bold"),
-                formats.count(measure.of_truth.queries),
-                formats.count(measure.of_truth.pairs),
-            )
-    yield indented(grid.fit(width - 2))
-
-
-def _boundaries(found: LevelFigures, width: int) -> Iterator[RenderableType]:
-    grid = Grid("levels", "within", "precision", "recall", "F", "hits", "true", "predicted", left=(0,))
-    for pair in found.pairs:
-        for hit in pair.detections:
-            grid.add(
-                f"{pair.truth} and {pair.prediction}",
-                _time(hit.tolerance, found),
-                f"{hit.precision:.4f}",
-                f"{hit.recall:.4f}",
-                Text(f"{hit.f:.4f}", "bold"),
-                *map(formats.count, (hit.hits, hit.truth, hit.prediction)),
-            )
-    yield indented(grid.fit(width - 2))
-    yield Text()
-    grid = Grid("levels", "flat AUC F", "median to prediction", "median to truth", left=(0,))
-    for pair in found.pairs:
-        grid.add(
-            f"{pair.truth} and {pair.prediction}",
-            f"{pair.auc.f:.4f}",
-            _time(pair.deviation.truth_to_prediction, found),
-            _time(pair.deviation.prediction_to_truth, found),
-        )
-    yield indented(grid.fit(width - 2))

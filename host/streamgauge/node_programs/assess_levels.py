@@ -1,4 +1,4 @@
-"""Tells a node where the segments of two hierarchies end (see `streamgauge.levels.node`)."""
+"""Tells a node where the segments of two hierarchies end (see `streamgauge.levels.feed`)."""
 
 from array import array
 
@@ -11,12 +11,25 @@ except ImportError:
 
 node = None
 words = None
+file = None
+at = 0
+end = 0
 
 
-def _tell(n):
+def begin(to, plan):
+    """Takes the buffer, before any update."""
+    global node, words, file, end
+    node = to
+    words = array("i", bytes(4 * plan["levels"]))
+    file = open("levels.bin", "rb")
+    end = file.readinto(words) // 4
+
+
+def _tell(reads):
     # Globals and few locals: a frame of more than eleven words would come from the heap.
-    i = 0
-    while i < n:
+    global at
+    i = at
+    while i < end and words[i + 3] <= reads:
         kind = words[i]
         if kind == 0:
             node.truth_level(words[i + 1], words[i + 2])
@@ -26,20 +39,21 @@ def _tell(n):
             node.levels_until(words[i + 2])
         else:
             node.levels_end(words[i + 2])
-        i += 3
+        i += 4
+    at = i
 
 
-def feed(to, plan):
-    """Tells it all; returns the bytes that the node's updates asked for."""
-    global node, words
-    node = to
-    words = array("i", bytes(4 * plan["words"]))
+def until(reads):
+    """Tells what is due after so many reads of the labels; returns the bytes that the node's updates asked
+    for."""
+    global at, end
     total = 0
-    with open("feed.bin", "rb") as file:
-        while True:
-            n = file.readinto(words) // 4
-            if not n:
-                return total
-            before = _allocated()
-            _tell(n)
-            total += _allocated() - before
+    while end:
+        before = _allocated()
+        _tell(reads)
+        total += _allocated() - before
+        if at < end:
+            break
+        at = 0
+        end = file.readinto(words) // 4
+    return total

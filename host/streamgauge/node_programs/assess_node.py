@@ -71,9 +71,11 @@ class _Run:
         code = after - before
         with open("plan.json") as file:
             plan = json.load(file)
-        apart = None
-        if plan["mode"] not in ("records", "slices"):
-            apart = __import__("assess_" + plan["mode"])
+        apart = levels = None
+        if plan["mode"] == "samples":
+            apart = __import__("assess_samples")
+        if "levels" in plan:
+            levels = __import__("assess_levels")
         config = gauge.load("config.json")
         before = self.used("code")
         for name in config["estimators"]:
@@ -89,10 +91,18 @@ class _Run:
         memory["state"] = after - before
         memory["ledger"] = node.ledger.used
         gc.disable()
+        beside = None
+        if levels:
+            levels.begin(node, plan)
+            beside = levels.until
+        total = 0
         if apart:
-            memory["allocated"] = apart.feed(node, plan)
-        else:
-            memory["allocated"] = self.records(plan) if plan["mode"] == "records" else self.slices(plan)
+            total = apart.feed(node, plan, beside)
+        elif plan["mode"] != "levels":
+            total = (self.records if plan["mode"] == "records" else self.slices)(plan, beside)
+        if beside:
+            total += beside(0x3FFFFFFF)  # what no read of the labels reached
+        memory["allocated"] = total
         gc.enable()
         self.used("figures")
         node.finish()
@@ -105,10 +115,12 @@ class _Run:
         json.dump(memory, sys.stdout)
         sys.stdout.write("}\n")
 
-    def records(self, plan):
+    # `beside(reads)` tells what is due beside the labels after so many reads of them.
+
+    def records(self, plan, beside):
         global words
         words = array("i", bytes(4 * plan["words"]))
-        total = 0
+        total = reads = 0
         with open("feed.bin", "rb") as file:
             while True:
                 n = file.readinto(words) // 4
@@ -117,9 +129,12 @@ class _Run:
                 before = _allocated()
                 _feed_records(n)
                 total += _allocated() - before
+                reads += 1
+                if beside:
+                    total += beside(reads)
 
-    def slices(self, plan):
-        total = 0
+    def slices(self, plan, beside):
+        total = reads = 0
         t = plan["start"]
         left = plan["slices"]
         prediction = bytearray(plan["chunk"])
@@ -134,6 +149,9 @@ class _Run:
                 before = _allocated()
                 _feed_slices(t, prediction, truth)
                 total += _allocated() - before
+                reads += 1
+                if beside:
+                    total += beside(reads)
                 left -= len(truth)
                 t = (t + len(truth) * plan["ticks"]) & 0x3FFFFFFF
         return total

@@ -53,8 +53,9 @@ def _alone(t, ticks, end):
 _WAYS = (_alone, _with_second, _with_confidence, _with_all)
 
 
-def feed(to, plan):
-    """Tells it all; returns the bytes that the node's updates asked for."""
+def feed(to, plan, beside):
+    """Tells it all, and after each read what is due beside it; returns the bytes that the node's updates asked
+    for."""
     global node, buffer
     node = to
     way = _WAYS[plan["second"] + 2 * plan["confidence"]]
@@ -64,7 +65,7 @@ def feed(to, plan):
     ticks = plan["ticks"]
     t = plan["start"]
     done = 0
-    total = 0
+    total = reads = 0
     with open("feed.bin", "rb") as file:
         for stop in plan["holdout"] + [plan["slices"]]:
             while done < stop:
@@ -80,6 +81,9 @@ def feed(to, plan):
                 total += _allocated() - before
                 t = (t + n * ticks) & 0x3FFFFFFF
                 done += n
+                reads += 1
+                if beside:
+                    total += beside(reads)
             if labels and file.readinto(labels):
                 before = _allocated()
                 node.holdout(labels)

@@ -11,7 +11,7 @@ from streamgauge.errors import InputError
 from streamgauge.reading.labels import label_ids, label_names, reject_foreign, reject_unknown, suspicious
 from streamgauge.reading.layout import label_series
 from streamgauge.reading.options import Judge, Notes, ReadOptions, seconds, slice_ticks
-from streamgauge.reading.recording import Recording, assemble
+from streamgauge.reading.recording import Recording, Timeline, assemble
 from streamgauge.reading.table import read_table
 from streamgauge.reading.times import Clock, span_ticks
 from streamgauge.segments import NULL, UNKNOWN, Segments
@@ -83,7 +83,7 @@ def read_label_files(judges: Sequence[Judge], options: ReadOptions, notes: Notes
         gaps_unknown=options.gaps == "unknown",
     )
     span = span_ticks(options.span, Clock("seconds"), tick, 0)
-    return assemble(task, sides[0], sides[1], span, options, notes)
+    return assemble(task, sides[0], sides[1], span, options, notes, Timeline(None, tick))
 
 
 def _row_seconds(rate: float | str | None) -> Fraction:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from streamgauge.reading.options import Notes, ReadOptions
+from streamgauge.reading.times import Clock
 from streamgauge.segments import (
     NULL,
     UNKNOWN,
@@ -17,6 +19,25 @@ from streamgauge.segments import (
     settle_unknown,
 )
 from streamgauge.task import Task
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What ticks mean, for files that are to be read on the clock of others.
+
+    Attributes
+    ----------
+    clock : Clock or None
+        How the files write times; None where they write none (one label a row).
+    tick : Fraction or None
+        Length of a tick in seconds, where it is known.
+    origin : int
+        The time of tick 0, in units of the clock.
+    """
+
+    clock: Clock | None
+    tick: Fraction | None
+    origin: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,6 +57,8 @@ class Recording:
     span : (int, int)
         First tick and end of the assessed time.
     notes : Notes
+    timeline : Timeline or None
+        None where it comes from no files.
     """
 
     task: Task
@@ -45,6 +68,7 @@ class Recording:
     prediction_raw: Segments
     span: tuple[int, int]
     notes: Notes
+    timeline: Timeline | None = None
 
 
 def assemble(
@@ -54,6 +78,7 @@ def assemble(
     span: tuple[int, int] | None,
     options: ReadOptions,
     notes: Notes,
+    timeline: Timeline | None = None,
 ) -> Recording:
     """Flatten both sides, clip them to the span and fill their gaps.
 
@@ -68,6 +93,7 @@ def assemble(
         What becomes of overlaps.
     notes : Notes
         Is told what was flattened.
+    timeline : Timeline, optional
     """
     own = [(int(side.start[0]), int(side.end.max())) for side in (truth, prediction) if len(side)]
     if len(own) == 2 and (own[0][1] <= own[1][0] or own[1][1] <= own[0][0]):
@@ -94,4 +120,4 @@ def assemble(
         counts.append(count)
         filled += [fill_gaps(clip(part, *span), span, label) for part in (flat, raw)]
     notes.flattened_truth, notes.flattened_prediction = counts
-    return Recording(task, filled[0], filled[2], filled[1], filled[3], span, notes)
+    return Recording(task, filled[0], filled[2], filled[1], filled[3], span, notes, timeline)

@@ -9,7 +9,7 @@ from streamgauge.errors import InputError
 from streamgauge.reading.labels import label_ids, label_names, suspicious
 from streamgauge.reading.layout import SegmentRows, segment_rows
 from streamgauge.reading.options import Judge, Notes, ReadOptions, seconds, slice_ticks
-from streamgauge.reading.recording import Recording, assemble
+from streamgauge.reading.recording import Recording, Timeline, assemble
 from streamgauge.reading.rows import (
     TickRows,
     TimedRows,
@@ -74,7 +74,8 @@ def read_segment_files(judges: Sequence[Judge], options: ReadOptions, notes: Not
         origin=iso_text(origin, clock) if clock.kind == "iso" else None,
     )
     span = span_ticks(options.span, clock, unit, origin)
-    return assemble(task, sides[0].segments, sides[1].segments, span, options, notes)
+    timeline = Timeline(clock, tick, origin)
+    return assemble(task, sides[0].segments, sides[1].segments, span, options, notes, timeline)
 
 
 def _lay_out(tables: Sequence[Table], options: ReadOptions, notes: Notes) -> list[SegmentRows]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console, RenderableType
 
 from streamgauge.extras.report import extras_sections
+from streamgauge.levels.tables import hierarchy_section
 from streamgauge.outcome import Outcome
 
 from .alignment import alignment_section
@@ -83,3 +84,5 @@ def figures(outcome: Outcome, width: int, brief: bool) -> Iterator[RenderableTyp
     yield from prequential_section(outcome, width)
     task = outcome.assessment.recording.task
     yield from extras_sections(outcome.assessment.extras, task, width, brief)
+    if outcome.assessment.hierarchy is not None:
+        yield from hierarchy_section(outcome.assessment.hierarchy, width, brief)

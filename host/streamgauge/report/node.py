@@ -43,12 +43,15 @@ def memory_section(node: NodeRun, width: int) -> Iterator[RenderableType]:
     for name, size, note in rows:
         share = f"{formats.percent(size / memory.heap)} %"
         grid.add(name, formats.count(size), share, Text(note, "bright_black"))
+    told = _TOLD[node.mode]
+    if node.mode != "levels" and "hierarchy" in node.config["estimators"]:
+        told += f" and {_TOLD['levels']}"
     allocated = memory.allocated_by_updates
     grid.add(
         "allocated by updates",
         Text(formats.count(allocated), "bold green" if allocated == 0 else "bold red"),
         "",
-        Text(f"in {formats.count(node.updates)} updates, told as {_TOLD[node.mode]}", "bright_black"),
+        Text(f"in {formats.count(node.updates)} updates, told as {told}", "bright_black"),
     )
     yield indented(grid.fit(width - 2))
 
