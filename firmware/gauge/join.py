@@ -42,7 +42,7 @@ _PHASE = const(3)  # ticks from there to the start of the next slice
 _TICKS = const(4)  # its length
 _RECORDS = const(5)  # its slices not handed on yet
 _LIMIT = const(6)  # that many of them are too many to wait
-_SCRATCH = const(27)  # per side: label, how far the segment overlaps the next one, what happens at its end
+_OVER = const(27)  # how far each side's segment overlaps the next one
 _MASK = const(33)  # runs a side - 1
 _KG = const(34)  # labels of the open piece
 _KP = const(35)
@@ -110,12 +110,12 @@ _LEAVES = const(6)  # the gap before the side's first segment ends
 
 
 @micropython.viper
-def step(p, b: ptr32, room: int) -> int:
+def step(w: ptr32, n: int, p, b: ptr32, room: int) -> int:
     """Joins what is known on both sides and writes entries into `b`, which has room for `room`.
 
     Returns how many are to be handed on now, 0 while they may wait. `_MORE` tells whether to call again.
+    (`p` is the state `w` as an object; `n` is an argument because the first two live in registers.)
     """
-    w = ptr32(p)
     w[_MORE] = 0
     w[_FAST] = 0
     if w[_ON] == 0:
@@ -123,20 +123,31 @@ def step(p, b: ptr32, room: int) -> int:
         if (w[_SIDE + _STATE] == 0 or w[_SIDE + _WORDS + _STATE] == 0) and w[_LOSING] == 0:
             return 0
         _start(p)
+    mask = w[_MASK]
+    overlap = w[_OVERLAP]
     # Entries wait in the buffer, and records with them, until there are enough to hand on.
     out = w[_OUT] * _ENTRY
     held = w[_HELD]
     hand_on = 0
+    # The open piece.
+    kg = w[_KG]
+    kp = w[_KP]
+    ku = w[_KU]
     # What to write at the next turn: nothing (negative), or an entry with these flags and labels that
     # leaves `keep` ticks of the piece open.
     flags = 0 - 1
     g = 0
     h = 0
     keep = 0
-    # Which sides' labels at `_POS` are looked up (bits), and for how many ticks they hold.
+    # Which sides' labels at `_POS` are looked up (bits), what they are, for how many ticks they hold, and what
+    # then happens.
     known = 0
+    label_t = 0
+    label_p = 0
     left_t = 0
     left_p = 0
+    then_t = 0
+    then_p = 0
     room *= _ENTRY
     while True:
         if flags >= 0:
@@ -144,159 +155,175 @@ def step(p, b: ptr32, room: int) -> int:
             b[out] = g
             b[out + 1] = h
             b[out + 3] = n
-            b[out + 4] = w[_RECORDS]
-            b[out + 5] = flags | w[_KU]
-            if w[_OVERLAP]:
-                b[out + 6] = w[_SCRATCH + 1]
-                b[out + 7] = w[_SCRATCH + 4]
+            i = w[_RECORDS]
+            b[out + 4] = i
+            b[out + 5] = flags | ku
+            if overlap:
+                b[out + 6] = w[_OVER]
+                b[out + 7] = w[_OVER + 1]
             out += _ENTRY
-            i = _ASSESSED
-            if g == _UNKNOWN:
-                i = _UNKNOWN_TICKS
-                if w[_KU]:
-                    i = _UNASSESSED
-            n += w[i]
-            w[i] = n & _M
-            w[i + 1] = w[i + 1] + (n >> 30)
-            held += w[_RECORDS]
+            held += i
             w[_TICKS] = keep
             w[_RECORDS] = 0
             keep = 0
+            flags = 0 - 1
+            i = _ASSESSED
+            if g == _UNKNOWN:
+                i = _UNKNOWN_TICKS
+                if ku:
+                    i = _UNASSESSED
+            n += w[i]
+            if n > _M:
+                n &= _M
+                w[i + 1] = w[i + 1] + 1
+            w[i] = n
             if out == room:
                 w[_MORE] = 1
                 hand_on = 1
                 break
-        flags = 0 - 1
         pos = w[_POS]
         unassessed = 0
         if w[_LOSING]:
             # Every label is as good as unknown up to there.
             unassessed = 8
             known = 0
-            w[_SCRATCH] = _UNKNOWN
-            w[_SCRATCH + 3] = 0
+            label_t = _UNKNOWN
+            label_p = 0
             n = (w[_LOST] - pos) & _M
             if n == 0 or n & _H:
                 w[_LOSING] = 0
                 continue
         else:
-            s = 0
             while known < 3:
-                if (known >> s) & 1 == 0:
-                    # The side's label from `pos` on, how far it holds, and what then happens.
-                    known |= 1 << s
-                    o = _SIDE + _WORDS * s
-                    x = _SCRATCH + 3 * s
+                # The truth first, then the prediction.
+                s = known & 1
+                o = _SIDE + _WORDS * s
+                i = w[o + _HEAD]
+                if w[o + _LEAD]:
+                    h = 0
+                    if s == 0:
+                        h = w[_GAP]
+                    n = w[o + _FIRST]
+                    i = _LEAVES
+                elif w[o + _TAIL] > i:
+                    i = (i & mask) + (mask + 1) * s
+                    if overlap:
+                        w[_OVER + s] = w[_RING + (mask + 1) * 4 + i]
+                    i = _RING + (i << 1)
+                    h = w[i]
+                    n = w[i + 1]
+                    i = _ENDS
+                    if h >= _GOES_ON:
+                        h &= 0xFFFFFF
+                        i = _ENDS + 1
+                elif w[o + _STATE] == _OPEN:
                     h = w[o + _LABEL]
-                    d = w[o + _END]
-                    i = w[o + _HEAD]
-                    then = _GOES
-                    if w[o + _LEAD]:
-                        h = 0
-                        if s == 0:
-                            h = w[_GAP]
-                        d = w[o + _FIRST]
-                        then = _LEAVES
-                    elif w[o + _TAIL] > i:
-                        i &= w[_MASK]
-                        if w[_OVERLAP]:
-                            w[x + 1] = w[_RING + (w[_MASK] + 1) * (4 + s) + i]
-                        i = _RING + (((w[_MASK] + 1) * s + i) << 1)
-                        h = w[i]
-                        d = w[i + 1]
-                        then = _ENDS
-                        if h >= _GOES_ON:
-                            h &= 0xFFFFFF
-                            then = _ENDS + 1
-                    elif w[o + _STATE] != _OPEN:
-                        # Nothing is known beyond the last closed run.
-                        h = w[_KG + s]
-                        d = pos
-                        then = _UNTOLD
-                    w[x] = h
-                    d = (d - pos) & _M
-                    if d & _H:
-                        # It lies in time that was lost.
-                        d = 0
-                        then |= 1
-                    w[x + 2] = then
+                    n = w[o + _END]
+                    i = _GOES
+                else:
+                    # Nothing is known beyond the last closed run.
+                    h = kg
                     if s:
-                        left_p = d
-                    else:
-                        left_t = d
-                s += 1
+                        h = kp
+                    n = pos
+                    i = _UNTOLD
+                n = (n - pos) & _M
+                if n & _H:
+                    # It lies in time that was lost.
+                    n = 0
+                    i |= 1
+                if s:
+                    known = 3
+                    label_p = h
+                    left_p = n
+                    then_p = i
+                else:
+                    known |= 1
+                    label_t = h
+                    left_t = n
+                    then_t = i
             n = left_t
             if left_p < n:
                 n = left_p
         if n:
-            if w[_KG] != w[_SCRATCH] or w[_KP] != w[_SCRATCH + 3] or w[_KU] != unassessed:
+            if kg != label_t or kp != label_p or ku != unassessed:
                 if w[_TICKS] or w[_RECORDS]:
                     flags = 0
-                    g = w[_KG]
-                    h = w[_KP]
+                    g = kg
+                    h = kp
                     continue
-                w[_KU] = unassessed
-                w[_KG] = w[_SCRATCH]
-                w[_KP] = w[_SCRATCH + 3]
+                ku = unassessed
+                kg = label_t
+                kp = label_p
             w[_LOSING] = 0
             w[_POS] = (pos + n) & _M
             w[_TICKS] = w[_TICKS] + n
-            d = w[_PHASE] - n
-            if d < 0:
-                i = (w[_SLICE] - 1 - d) // w[_SLICE]
-                w[_RECORDS] = w[_RECORDS] + i
-                d += i * w[_SLICE]
-            w[_PHASE] = d
+            i = w[_PHASE] - n
+            if i < 0:
+                # Its slices: without a division where it is one, or a slice is a tick.
+                s = w[_SLICE]
+                o = 1
+                if s == 1:
+                    o = 0 - i
+                elif i + s < 0:
+                    o = (s - 1 - i) // s
+                w[_RECORDS] = w[_RECORDS] + o
+                i += o * s
+            w[_PHASE] = i
             if unassessed:
                 continue
             left_t -= n
             left_p -= n
         # What is used up leaves its ring, and its segment ends here.
         h = 0
-        s = 0
-        while s < 2:
-            d = left_t
-            if s:
-                d = left_p
-            then = w[_SCRATCH + 3 * s + 2]
-            if d == 0 and then >= _ENDS:
-                known &= 2 - s
-                o = _SIDE + _WORDS * s
-                if then >= _LEAVES:
-                    w[o + _LEAD] = 0
-                else:
-                    w[o + _HEAD] = w[o + _HEAD] + 1
-                h |= 4
-                if then & 1 == 0:
-                    h |= 1 << s
-            s += 1
+        if left_t == 0 and then_t >= _ENDS:
+            known &= 2
+            if then_t >= _LEAVES:
+                w[_SIDE + _LEAD] = 0
+            else:
+                w[_SIDE + _HEAD] = w[_SIDE + _HEAD] + 1
+            h = 4
+            if then_t & 1 == 0:
+                h = 5
+        if left_p == 0 and then_p >= _ENDS:
+            known &= 1
+            if then_p >= _LEAVES:
+                w[_SIDE + _WORDS + _LEAD] = 0
+            else:
+                w[_SIDE + _WORDS + _HEAD] = w[_SIDE + _WORDS + _HEAD] + 1
+            h |= 4
+            if then_p & 1 == 0:
+                h |= 2
         if h:
             if h > 4:
                 flags = h & 3
-                g = w[_KG]
+                g = kg
                 # Where segments overlap, known time may begin with one whose ticks the next one takes.
-                if g != _UNKNOWN or (w[_OVERLAP] and w[_KU] == 0 and w[_TICKS] == 0 and w[_RECORDS] == 0):
+                if g != _UNKNOWN or (overlap and ku == 0 and w[_TICKS] == 0 and w[_RECORDS] == 0):
                     if h & 1:
-                        g = w[_SCRATCH]
-                h = w[_KP]
+                        g = label_t
+                h = kp
                 if flags & 2:
-                    h = w[_SCRATCH + 3]
+                    h = label_p
         elif n == 0:
-            if w[_FLUSH] == 0 and w[_KU] == 0:
+            if w[_FLUSH] == 0 and ku == 0:
                 keep = w[_TICKS]
             hand_on = w[_FLUSH]
             if held + w[_RECORDS] >= w[_GROUP]:
                 hand_on = 1
             if w[_TICKS] > keep or (hand_on and w[_RECORDS]):
                 flags = 0
-                g = w[_KG]
-                h = w[_KP]
+                g = kg
+                h = kp
                 continue
             w[_FLUSH] = 0
-            if w[_SCRATCH + 2] == _GOES and w[_SCRATCH + 5] == _GOES and w[_KU] == 0 and w[_OVERLAP] == 0:
-                if w[_KG] == w[_SCRATCH] and w[_KP] == w[_SCRATCH + 3]:
+            if then_t == _GOES and then_p == _GOES and ku == 0 and overlap == 0:
+                if kg == label_t and kp == label_p:
                     w[_FAST] = 1
             break
+    w[_KG] = kg
+    w[_KP] = kp
+    w[_KU] = ku
     out = out // _ENTRY
     w[_OUT] = 0
     w[_HELD] = 0

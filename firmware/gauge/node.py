@@ -55,7 +55,7 @@ def _batch(node, side: int, t, labels):
     w[_BUSY] = 1
     i = 0
     while i < n:
-        k = int(take(i, labels, n, j, side, now))
+        k = int(take(j, i, labels, n, j, side, now))
         now = (now + (k - i) * w[_SLICE]) & _M
         i = k
         pump(node)

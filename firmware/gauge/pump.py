@@ -51,7 +51,7 @@ def pump(node):
     more = ptr32(j)
     n = 1
     while n:
-        n = int(step(j, arrays[0], ROOM))
+        n = int(step(j, 0, j, arrays[0], ROOM))
         if n:
             hand_on(arrays, n)
             if arrays[6]:

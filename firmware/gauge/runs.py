@@ -218,17 +218,19 @@ except (ValueError, TypeError):
 
 
 @micropython.viper
-def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
+def take(w: ptr32, i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
     """One label a slice from `labels[i:n]`, the first at `t`, until the ring has no room.
 
     Returns the index of the first label not taken. With n = 0 it is one slice, of the label `i`.
     A sample that comes early takes over where the last one ends; a hole shorter than a slice is
-    bridged by the label before it; a longer one is a gap. (Loop variables come first among the
-    arguments because the first two live in registers.)
+    bridged by the label before it; a longer one is a gap. (`p` is the state `w` as an object; what is used
+    most comes first among the arguments because the first two live in registers.)
     """
-    w = ptr32(p)
     o = _SIDE + _WORDS * side
     m = _M
+    mask = w[_MASK]
+    step = w[_SLICE]
+    ring = _RING + (((mask + 1) * side) << 1)
     words = ptr32(labels)
     quick = 0
     most = n
@@ -238,11 +240,19 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             if int(labels) & 3 == 0:
                 quick = 1
         # A run of them lasts no longer than an open run may.
-        most = _LONGEST // w[_SLICE]
-    # Up to where the side is known; nothing fits where nothing was heard of or segments may overlap.
+        if step > 1:
+            most = _LONGEST // step
+        elif n > _LONGEST:
+            most = _LONGEST
+    # The open run's label, and up to where the side is known; nothing fits where nothing was heard of or
+    # segments may overlap.
+    open = 0 - 1
+    if w[o + _STATE] == _OPEN:
+        open = w[o + _LABEL]
     known = w[o + _END]
     if w[o + _STATE] == 0 or w[_OVERLAP]:
         known = 0 - 1
+    taken = 0 - 1  # up to there by this call
     while True:
         label = i
         k = 1
@@ -259,56 +269,74 @@ def take(i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
                     i += 1
                 if i & 3 == 0:
                     x = label * 0x01010101
-                    while i < stop - 3:
+                    stop -= 7
+                    while i < stop:
                         if words[i >> 2] != x:
-                            break
-                        i += 4
+                            stop = 0
+                        elif words[(i >> 2) + 1] != x:
+                            i += 4
+                            stop = 0
+                        else:
+                            i += 8
+                    stop = n
+                    if n - k > most:
+                        stop = k + most
             while i < stop and labels[i] == label:
                 i += 1
             k = i - k
         start = t
-        t = (t + k * w[_SLICE]) & m
+        t = (t + k * step) & m
         end = t
         # In step and of a known label: anything else is looked at by `_odd`, which may reject it.
         if start != known or (label & 255) >= w[_LABELS]:
+            if taken >= 0:
+                w[o + _LAST] = (taken - step) & m
+            taken = 0 - 1
             end = int(_odd(p, side, start, t, label))
             start = w[o + _END]
             known = 0 - 1
-        if start != end:
-            x = label
+            open = known
             if w[o + _STATE] == _OPEN:
-                x = w[o + _LABEL]
-                if x != label:
-                    # The open run goes into the ring.
-                    if x & 255 == label & 255:
-                        # Only what goes with the label changes: the segment goes on.
-                        x |= _GOES_ON
-                    k = w[o + _TAIL]
-                    ahead = (start - w[_POS]) & m
-                    if k - w[o + _HEAD] > w[_MASK] or (ahead > _FAR and ahead < _BEHIND):
-                        _lose(p, side, start)
-                    w[o + _TAIL] = k + 1
-                    k = _RING + (((w[_MASK] + 1) * side + (k & w[_MASK])) << 1)
-                    w[k] = x
-                    w[k + 1] = start
-            else:
-                w[o + _STATE] = _OPEN
-                x = 0 - 1
-            if x != label:
+                open = w[o + _LABEL]
+        if start != end:
+            if open != label:
                 w[_FAST] = 0
+                if open >= 0:
+                    # The open run goes into the ring.
+                    if (open ^ label) & 255 == 0:
+                        # Only what goes with the label changes: the segment goes on.
+                        open |= _GOES_ON
+                    k = w[o + _TAIL]
+                    if k - w[o + _HEAD] > mask:
+                        _lose(p, side, start)
+                    elif known < 0:
+                        # (The end of a run that was in step was not too far ahead.)
+                        x = (start - w[_POS]) & m
+                        if x > _FAR and x < _BEHIND:
+                            _lose(p, side, start)
+                    w[o + _TAIL] = k + 1
+                    k = ring + ((k & mask) << 1)
+                    w[k] = open
+                    w[k + 1] = start
+                else:
+                    w[o + _STATE] = _OPEN
                 w[o + _LABEL] = label
-                if x < _GOES_ON:
+                if open < _GOES_ON:
                     w[o + _START] = start
+                open = label
             known = end
+            taken = end
             w[o + _END] = end
-            w[o + _LAST] = (end - w[_SLICE]) & m
             if (end - w[o + _START]) & m > _LONGEST:
                 _split(p, side)
-            ahead = (end - w[_POS]) & m
-            if ahead > _FAR and ahead < _BEHIND:
+            x = (end - w[_POS]) & m
+            if x > _FAR and x < _BEHIND:
                 _lose(p, side, end)
-        if i >= n or w[o + _TAIL] - w[o + _HEAD] > w[_MASK] - 3:
-            return i
+        if i >= n or w[o + _TAIL] - w[o + _HEAD] > mask - 3:
+            break
+    if taken >= 0:
+        w[o + _LAST] = (taken - step) & m
+    return i
 
 
 def _odd(w, side, t, end, label):

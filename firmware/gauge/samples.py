@@ -92,7 +92,7 @@ def _catch_up(node):
             # A confidence came with it.
             if w[_SURE] and (label & 255) < w[_LABELS]:
                 sure(j, t, i)
-        take(label & 0xFF00FF, j, 0, j, label >> 24, t)
+        take(j, label & 0xFF00FF, j, 0, j, label >> 24, t)
         pump(node)
         w[_BUSY] = 0
 
@@ -149,7 +149,7 @@ def entries(node, j):
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(node)
                 return
-        take(x, j, 0, j, 1, now & _M)
+        take(j, x, j, 0, j, 1, now & _M)
         if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
             pump(node)
         w[_BUSY] = 0
@@ -197,7 +197,7 @@ def entries(node, j):
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(node)
                 return
-        take(x, j, 0, j, 0, now & _M)
+        take(j, x, j, 0, j, 0, now & _M)
         if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
             pump(node)
         w[_BUSY] = 0
@@ -265,7 +265,7 @@ def entries(node, j):
                 if w[_QUEUED] != w[_TAKEN]:
                     _catch_up(node)
                 return
-        take(x, j, 0, j, 1, now & _M)
+        take(j, x, j, 0, j, 1, now & _M)
         if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
             pump(node)
         w[_BUSY] = 0
