@@ -44,12 +44,11 @@ _FINE = const(26)
 
 
 @micropython.viper
-def feed(s: int, carry: int, a, b: ptr32, entries: int):
+def feed(w: ptr32, n: int, b: ptr32, entries: int):
     """Takes `entries` entries of the join: their records' 0-1 loss.
 
-    The first two arguments are only there because they live in registers.
+    (`n` is an argument because the first two live in registers.)
     """
-    w = ptr32(a)
     size = w[_WINDOW]
     last = _BITS_FROM + (size - 1) // 30
     room = size - 30 * ((size - 1) // 30)

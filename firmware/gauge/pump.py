@@ -27,10 +27,10 @@ def hand_on(arrays, n: int):
     b = arrays[0]
     a = arrays[1]
     if a:
-        _feed_slices(a, b, n)
+        _feed_slices(a, 0, a, b, n)
     a = arrays[2]
     if a:
-        _feed_prequential(0, 0, a, b, n)
+        _feed_prequential(a, 0, b, n)
     a = arrays[3]
     if a:
         _feed_align(a, 0, a, arrays[4], b, n)

@@ -239,11 +239,9 @@ def take(w: ptr32, i: int, labels: ptr8, n: int, p, side: int, t: int) -> int:
             # Words are only to be had where the first label begins one.
             if int(labels) & 3 == 0:
                 quick = 1
-        # A run of them lasts no longer than an open run may.
         if step > 1:
+            # A run of them lasts no longer than an open run may.
             most = _LONGEST // step
-        elif n > _LONGEST:
-            most = _LONGEST
     # The open run's label, and up to where the side is known; nothing fits where nothing was heard of or
     # segments may overlap.
     open = 0 - 1

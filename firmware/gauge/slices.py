@@ -45,9 +45,9 @@ def _settle(w: ptr32, side: int, category: int):
 
 
 @micropython.viper
-def feed(a, b: ptr32, count: int):
-    """Takes `count` entries of the join."""
-    w = ptr32(a)
+def feed(w: ptr32, n: int, a, b: ptr32, count: int):
+    """Takes `count` entries of the join. (`a` is the state `w` as an object; `n` is an argument because the
+    first two live in registers.)"""
     labels = w[_LABELS]
     e = 0
     count *= _ENTRY

@@ -76,7 +76,7 @@ def test_the_nodes_names_for_the_two_sides_are_the_joins():
 def test_no_word_of_the_joins_state_has_two_meanings():
     join, samples = MODULES["join"], MODULES["samples"]
     # Each name below the ring is one word; these are more, and these are none.
-    more = {"_SCRATCH": 6, "_ASSESSED": 2, "_UNKNOWN_TICKS": 2, "_UNASSESSED": 2, "_SIDE": 2 * join["_WORDS"]}
+    more = {"_OVER": 2, "_ASSESSED": 2, "_UNKNOWN_TICKS": 2, "_UNASSESSED": 2, "_SIDE": 2 * join["_WORDS"]}
     in_a_side = ("_STATE", "_LABEL", "_START", "_END", "_LAST", "_HEAD", "_TAIL", "_FIRST", "_LEAD", "_RAW")
     no_words = ("_M", "_H", "_UNKNOWN", "_GOES_ON", "_ENTRY", "_WORDS", "_OPEN", "_GOES", "_UNTOLD", "_ENDS")
     in_the_changes = ("_CHANGES_HEAD", "_CHANGES_TAIL", "_SAID", "_NOW", "_MISSED", "_CHANGES")

@@ -27,7 +27,7 @@ for decay, entries in %r:
     for i in range(entries):
         entry[0] = 2 if i * 7919 %% 10 < 3 else 1
         entry[4] = 1 + i * 31 %% 1999
-        feed(0, 0, part.w, entry, 1)
+        feed(part.w, 0, entry, 1)
     raw = part.raw()
     print(raw["n"], raw["sum"], raw["window_sum"], raw["fading_s"], raw["fading_bits"])
 """

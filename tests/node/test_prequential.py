@@ -40,7 +40,7 @@ def fed(window: int, alpha: float, stream: array[int], room: int = 16) -> Preque
     part = Prequential(Ledger(), window, decay(alpha))
     for at in range(0, len(stream), 8 * room):
         some = stream[at : at + 8 * room]
-        kernel.feed(0, 0, part.w, some, len(some) // 8)
+        kernel.feed(part.w, 0, some, len(some) // 8)
     return part
 
 
@@ -85,7 +85,7 @@ def test_the_faded_sum_is_exact_to_two_units_for_any_factor_the_node_can_hold():
         told = losses(rng, 300)
         part = Prequential(Ledger(), 10, int((1 - alpha) * 2**30))
         stream = from_losses(told)
-        kernel.feed(0, 0, part.w, stream, len(stream) // 8)
+        kernel.feed(part.w, 0, stream, len(stream) // 8)
         exact, n = Fraction(0), 0
         for x in told:
             if x != 2:
@@ -111,7 +111,7 @@ def test_the_window_holds_its_last_records_at_every_moment(window):
     part = Prequential(Ledger(), window, decay(0.9))
     stream = from_losses(told, most=1)
     for i in range(len(told)):
-        kernel.feed(0, 0, part.w, stream[8 * i : 8 * i + 8], 1)
+        kernel.feed(part.w, 0, stream[8 * i : 8 * i + 8], 1)
         raw = part.raw()
         last = told[max(0, i + 1 - window) : i + 1]
         assert (raw["window_n"], raw["window_sum"]) == (len(last), sum(last))

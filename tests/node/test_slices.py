@@ -36,7 +36,7 @@ def test_every_tick_is_in_the_category_that_the_oracle_gives_it(seed, ticks, lab
     truth, prediction = series(rng, ticks, labels)
     part = Slices(Ledger(), labels)
     stream = entries(truth, prediction, most=most)
-    kernel.feed(part.w, stream, len(stream) // 8)
+    kernel.feed(part.w, 0, part.w, stream, len(stream) // 8)
     raw = part.raw()
     assert raw == wanted(truth, prediction, labels)
     known = [(g, p) for g, p in zip(truth, prediction, strict=True) if g != UNKNOWN]
@@ -52,7 +52,7 @@ def test_at_every_tick_the_figures_are_those_of_a_recording_that_ends_there():
     part = Slices(Ledger(), 4)
     stream = entries(truth, prediction, most=1)
     for t in range(200):
-        kernel.feed(part.w, stream[8 * t : 8 * t + 8], 1)
+        kernel.feed(part.w, 0, part.w, stream[8 * t : 8 * t + 8], 1)
         assert part.raw() == wanted(truth[: t + 1], prediction[: t + 1], 4)
 
 
@@ -63,7 +63,7 @@ def test_a_recordings_end_is_an_edge_as_unknown_time_is():
     for truth, prediction in parts:
         stream = entries(truth, prediction)
         stream.extend([UNKNOWN, 0, 0, 0, 0, 16, 0, 0])
-        kernel.feed(part.w, stream, len(stream) // 8)
+        kernel.feed(part.w, 0, part.w, stream, len(stream) // 8)
     truth = [label for g, _ in parts for label in [*g, UNKNOWN]]
     prediction = [label for _, p in parts for label in [*p, 0]]
     assert part.raw() == wanted(truth, prediction, 3)
@@ -73,12 +73,12 @@ def test_pieces_may_come_in_any_number_at_a_time():
     truth, prediction = series(Random(3), 500, 4)
     stream = entries(truth, prediction, most=7)
     at_once = Slices(Ledger(), 4)
-    kernel.feed(at_once.w, stream, len(stream) // 8)
+    kernel.feed(at_once.w, 0, at_once.w, stream, len(stream) // 8)
     for room in (1, 2, 16):
         part = Slices(Ledger(), 4)
         for at in range(0, len(stream), 8 * room):
             some = stream[at : at + 8 * room]
-            kernel.feed(part.w, some, len(some) // 8)
+            kernel.feed(part.w, 0, part.w, some, len(some) // 8)
         assert list(part.w) == list(at_once.w)
 
 

@@ -16,9 +16,9 @@ from gauge.ledger import Ledger
 
 def feed(kind, part, entries, n):
     if kind == "slices":
-        slices.feed(part.w, entries, n)
+        slices.feed(part.w, 0, part.w, entries, n)
     elif kind == "prequential":
-        prequential.feed(0, 0, part.w, entries, n)
+        prequential.feed(part.w, 0, entries, n)
     else:
         align.feed(part.w, 0, part.w, part.cells, entries, n)
 
