@@ -11,6 +11,7 @@ package(
         "crc.py",
         "drift.py",
         "fade.py",
+        "figures.py",
         "forgetting.py",
         "hierarchy.py",
         "holdout.py",

@@ -797,63 +797,6 @@ def _long(w, i, limbs):
     return total
 
 
-@micropython.viper
-def _figures(a, out: ptr32):
-    w = ptr32(a)
-    big = int(0x40000000)
-    i = 0
-    while i < 32:
-        out[i] = 0
-        i += 1
-    out[0] = w[_T + _DONE]
-    out[2] = w[_Q + _DONE]
-    out[4] = w[_FORCED]
-    out[6] = w[_T + _UNMATCHED]
-    out[8] = w[_Q + _UNMATCHED]
-    out[10] = w[_CORRECT]
-    k = w[_LABELS]
-    i = _TABLES + ((w[_MASK] + 1) << 3) + k
-    n = 0 - w[_CORRECT]
-    g = 1
-    while g < k:
-        p = 1
-        while p < k:
-            n += w[i + p]
-            p += 1
-        i += k
-        g += 1
-    out[12] = n
-    g = 0
-    n = 0
-    p = 0
-    while g < k:
-        n += w[i]
-        p += w[i + k]
-        i += 1
-        g += 1
-    out[14] = n
-    out[16] = p
-    out[18] = w[_SAME]
-    out[20] = w[_IOU]
-    out[21] = w[_IOU + 1]
-    # Sum of the late less sum of the early, both limbs with one sign.
-    n = w[_STATS] - w[_STATS + 2]
-    p = w[_STATS + 1] - w[_STATS + 3]
-    if p > 0 and n < 0:
-        n += big
-        p -= 1
-    elif p < 0 and n > 0:
-        n -= big
-        p += 1
-    out[22] = n
-    out[23] = p
-    out[24] = w[_EARLY]
-    out[26] = w[_LATE]
-    if w[_CORRECT]:
-        out[28] = w[_STATS + 7] - big
-        out[30] = w[_STATS + 8] - big
-
-
 class Align:
     """Distance, confusion, latency and repetitions of two segment sequences.
 
@@ -883,13 +826,6 @@ class Align:
         low = w[i + 7] - 0x40000000 if n else 0
         high = w[i + 8] - 0x40000000 if n else 0
         return [n, _long(w, i, 2) - _long(w, i + 2, 2), _long(w, i + 4, 3), low, high]
-
-    def figures(self, out):
-        """Into `out`, two limbs each: true and predicted segments, forced commits, unmatched true and
-        predicted, correct matches, substitutions, splits, merges, matches of equal labels, sum of their
-        IoU with 26 fraction bits; of the latency, doubled: sum, early, late, least, most."""
-        advance(self.w, self.cells)
-        _figures(self.w, out)
 
     def row(self, label):
         """The word at which the label's row of the confusion matrix begins."""

@@ -16,7 +16,7 @@ if sys.implementation.name == "micropython":
 else:
     from gauge._cpython import const
 
-from gauge import join
+from gauge import figures, join
 from gauge.node import free
 from gauge.text import Text, encode
 
@@ -122,7 +122,7 @@ class Line:
             self._some(b"f", 5, 8)
         part = parts["slices"]
         if part:
-            part.figures(self._figures, label)
+            figures.slices(part, self._figures, label)
             self._some(b"s", 0, 8)
             self._key(b"r")
             self._value(label)
@@ -132,7 +132,7 @@ class Line:
             self._end()
         part = parts["align"]
         if part:
-            part.figures(self._figures)
+            figures.align(part, self._figures)
             self._some(b"g", 0, 11)
             self._key(b"y")
             self._values(5, 6)

@@ -98,59 +98,6 @@ def feed(w: ptr32, n: int, a, b: ptr32, count: int):
         e += _ENTRY
 
 
-@micropython.viper
-def _add(out: ptr32, i: int, low: int, high: int):
-    i <<= 1
-    low += out[i]
-    out[i] = low & _M
-    out[i + 1] = out[i + 1] + high + (low >> 30)
-
-
-@micropython.viper
-def _figures(a, out, label: int):
-    w = ptr32(a)
-    o = ptr32(out)
-    i = 0
-    while i < 22:
-        o[i] = 0
-        i += 1
-    k = w[_LABELS]
-    c = 0
-    while c < _CATEGORIES:
-        g = 0
-        while g < k:
-            i = _TABLES + 2 * (c * k + g)
-            side = 0 - 1
-            while side < 2:
-                # What is in the table, then what the open runs have pending.
-                if side >= 0:
-                    i = _SIDE + _SIDE_WORDS * side
-                    if w[i + _LABEL] == g and c == _D + 3 * side + w[i + _HIT]:
-                        i += _PENDING
-                    else:
-                        i = 0
-                side += 1
-                if i and (w[i] or w[i + 1]):
-                    if c < _SI:
-                        _add(out, c, w[i], w[i + 1])
-                    elif c > _SI:
-                        _add(out, c - 1, w[i], w[i + 1])
-                    if c != _SI and c < _D + 3:
-                        if g == label:
-                            _add(out, 8, w[i], w[i + 1])
-                    elif c != _SI and label == 0:
-                        _add(out, 8, w[i], w[i + 1])
-                    if c == _TP or c == _SI or c >= _D + 3:
-                        if g == label:
-                            _add(out, 9, w[i], w[i + 1])
-                    elif c != _SG and label == 0:
-                        _add(out, 9, w[i], w[i + 1])
-                    if c == _TP and g == label:
-                        _add(out, 10, w[i], w[i + 1])
-            g += 1
-        c += 1
-
-
 class Slices:
     """labels: NULL included."""
 
@@ -162,11 +109,6 @@ class Slices:
         w = self.w
         for i in range(1, len(w)):
             w[i] = 0
-
-    def figures(self, out, label):
-        """Into `out`, two limbs each, settled as if the recording ended now: ticks correct, S, D, U, F, I,
-        O, M of all labels; then ticks in truth, inferred and correct of `label`."""
-        _figures(self.w, out, label)
 
     def raw(self):
         """Ticks per category and label, settled as if the recording ended now."""

@@ -33,14 +33,12 @@ NO_UPDATE = {
     "join": {"layout", "new_epoch", "epoch", "position", "heard", "crowded", "told", "figures", "raw"},
     "align": {
         "_long",
-        "_figures",
         "Align.__init__",
         "Align._stat",
-        "Align.figures",
         "Align.row",
         "Align.raw",
     },
-    "slices": {"_add", "_figures", "Slices.__init__", "Slices.figures", "Slices.raw"},
+    "slices": {"Slices.__init__", "Slices.raw"},
     "prequential": {
         "fraction_bits",
         "present",

@@ -113,3 +113,11 @@ def test_the_ring_of_changes_has_one_layout():
     assert [confidence[name] for name in ("_SLICE", "_POS", "_PHASE", "_RECORDS")] == [
         join[name] for name in ("_SLICE", "_POS", "_PHASE", "_RECORDS")
     ]
+
+
+@pytest.mark.parametrize("module", ["align", "slices"])
+def test_the_report_lines_figures_read_the_words_of_the_estimators(module):
+    prefix = f"_{module[0].upper()}_"
+    read = {n: v for n, v in MODULES["figures"].items() if n.startswith(prefix)}
+    assert len(read) > 10
+    assert read == {n: MODULES[module]["_" + n.removeprefix(prefix)] for n in read}
