@@ -774,7 +774,13 @@ def feed(w: ptr32, e: int, a, cells, b: ptr32, n: int):
                 w[e + 1] = start
                 w[e + 2] = x
             w[_Q + _NEXT] = now
-        if w[_T + _TAIL] - w[_ROWS] >= _BATCH or gone > _OLD:
+        e = w[_ROWS] + _BATCH
+        if w[_T + _TAIL] >= e:
+            # Enough rows wait; but is the prediction known as far as the last of them reaches?
+            e = (w[_Q + _NEXT] - w[_TABLES + (((e - 1) & mask) << 2) + 2]) & _H
+        else:
+            e = 1
+        if e == 0 or gone > _OLD:
             gone = 0
             advance(a, cells)
     if gone:

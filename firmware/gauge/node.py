@@ -6,14 +6,14 @@ if sys.implementation.name == "micropython":
     import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython, ptr8, ptr32
+    from gauge._cpython import const, micropython
 
 from gauge import join, runs
 from gauge.align import Align
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
 from gauge.pump import DETECTORS, ENTRY, ROOM, hand_on, pump
-from gauge.runs import segment, take
+from gauge.runs import segment
 from gauge.samples import entries, free
 from gauge.slices import Slices
 
@@ -36,30 +36,6 @@ _MORE_PARTS = {
     "holdout": ("holdout", "Holdout", None),
     "hierarchy": ("hierarchy", "Hierarchy", None),
 }
-
-
-@micropython.viper
-def _batch(node, side: int, t, labels):
-    j = node._join
-    w = ptr32(j)
-    try:
-        now = int(t) & _M
-        n = int(len(labels))
-        ptr8(labels)
-    except Exception:
-        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
-        return
-    if w[_BUSY]:
-        w[_OVERRUN] = w[_OVERRUN] + n
-        return
-    w[_BUSY] = 1
-    i = 0
-    while i < n:
-        k = int(take(j, i, labels, n, j, side, now))
-        now = (now + (k - i) * w[_SLICE]) & _M
-        i = k
-        pump(node)
-    free(node)
 
 
 class Node:
@@ -119,8 +95,10 @@ class Node:
             tuple(rest),
             bool(config.get("restart")),
         )
-        # predict(t, label), truth(t, label), predict_with(t, label, confidence), predict_b(t, label).
-        self.predict, self.truth, self.predict_with, self.predict_b = entries(self, self._join)
+        # Closures; samples.py says what they do.
+        made = entries(self, self._join)
+        self.predict, self.truth, self.predict_with, self.predict_b = made[:4]
+        self.predict_batch, self.truth_batch = made[4:]
 
     def predict_level(self, level, end):
         """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
@@ -157,18 +135,10 @@ class Node:
             if self.config["closed"]:
                 end = (end & _M) - _M  # + 1: a sum of 2^30 would be an object
             segment(w, label << 1 | side, start, end)
-            pump(self)
+            pump(self, self._join)
             free(self)
         else:
             w[_BAD_LABEL] += 1
-
-    def predict_batch(self, t, labels):
-        """One label a slice from tick `t` on: bytes, bytearray or array('B')."""
-        _batch(self, 1, t, labels)
-
-    def truth_batch(self, t, labels):
-        """One true label a slice from tick `t` on: bytes, bytearray or array('B')."""
-        _batch(self, 0, t, labels)
 
     def loss(self, x):
         """A loss of the program's own, a whole number in [0, loss_max]."""
@@ -185,10 +155,10 @@ class Node:
             # The side that is behind first: then the other's last runs find the ring empty.
             side = runs.behind(self._join)
             runs.end(self._join, side, to)
-            pump(self)
+            pump(self, self._join)
             runs.end(self._join, 1 - side, to)
             join.flush(self._join)
-            pump(self)
+            pump(self, self._join)
             b = self._arrays[0]
             for i in range(ENTRY):
                 b[i] = 0
@@ -202,7 +172,7 @@ class Node:
         # A read-out begins: the slices that wait to be handed on in a group are handed on.
         self._join[_BUSY] = 1
         join.flush(self._join)
-        pump(self)
+        pump(self, self._join)
 
     def alarm(self):
         """An alarm that nobody asked for yet: (detector, "up" or "down", its figures), or None."""

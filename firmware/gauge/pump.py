@@ -44,9 +44,8 @@ def hand_on(arrays, n: int):
 
 
 @micropython.viper
-def pump(node):
+def pump(node, j):
     # Joins what is known by now and hands it on.
-    j = node._join
     arrays = node._arrays
     more = ptr32(j)
     n = 1

@@ -1,4 +1,5 @@
-"""samples: the node's entries that take one label, and the queue of those that interrupt an update.
+"""samples: the node's entries that take labels, one or one a slice, and the queue of samples that interrupt an
+update.
 
 The entries are closures: where the join's state lies is asked once, not at every call, and a method would be
 looked for in two tables. The usual case, the label goes on one slice further, is written out in each of
@@ -11,7 +12,7 @@ if sys.implementation.name == "micropython":
     import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython, ptr32
+    from gauge._cpython import const, micropython, ptr8, ptr32
 
 from gauge.pump import pump
 from gauge.runs import sure, take
@@ -93,8 +94,23 @@ def _catch_up(node):
             if w[_SURE] and (label & 255) < w[_LABELS]:
                 sure(j, t, i)
         take(j, label & 0xFF00FF, j, 0, j, label >> 24, t)
-        pump(node)
+        pump(node, j)
         w[_BUSY] = 0
+
+
+@micropython.viper
+def _sample(node, side: int, t: int, label: int):
+    # A sample that is more than the open label's next slice.
+    j = node._join
+    w = ptr32(j)
+    take(j, label, j, 0, j, side, t)
+    o = _Q
+    i = _T
+    if side == 0:
+        o = _T
+        i = _Q
+    if w[i + _END] != w[_POS] or w[_LOSING] or w[o + _TAIL] - w[o + _HEAD] > w[_MASK]:
+        pump(node, j)
 
 
 def free(node):
@@ -103,8 +119,34 @@ def free(node):
     _catch_up(node)
 
 
+@micropython.viper
+def _batch(node, j, side: int, t, labels):
+    w = ptr32(j)
+    try:
+        now = int(t) & _M
+        n = int(len(labels))
+        ptr8(labels)
+    except Exception:
+        w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+        return
+    if w[_BUSY]:
+        w[_OVERRUN] = w[_OVERRUN] + n
+        return
+    w[_BUSY] = 1
+    i = 0
+    while i < n:
+        k = int(take(j, i, labels, n, j, side, now))
+        now = (now + (k - i) * w[_SLICE]) & _M
+        i = k
+        pump(node, j)
+    w[_BUSY] = 0
+    if w[_QUEUED] != w[_TAKEN]:
+        _catch_up(node)
+
+
 def entries(node, j):
-    """The node's `predict`, `truth`, `predict_with` and `predict_b`; `j` is its join's state."""
+    """The node's `predict`, `truth`, `predict_with`, `predict_b`, `predict_batch` and `truth_batch`; `j` is its
+    join's state."""
     # At most five arguments and outer variables together: more would be put on the heap.
 
     @micropython.viper
@@ -124,34 +166,29 @@ def entries(node, j):
             _later(node, 1, now & _M, x)
             return
         w[_BUSY] = 1
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
-            end = (now + w[_SLICE]) & _M
-            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
-                w[_Q + _END] = end
-                w[_Q + _LAST] = now
-                n = (w[_T + _END] - w[_POS]) & _M
-                if n:
-                    x = (end - w[_POS]) & _M
-                    if x < n:
-                        n = x
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] = w[_TICKS] + n
-                    n = w[_PHASE] - n
-                    x = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        x += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = x
-                    if x >= w[_LIMIT]:
-                        pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(j, x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
-            pump(node)
+        n = (now + w[_SLICE] - w[_Q + _START]) & _M
+        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL] and n <= _LONGEST:
+            x = (now + w[_SLICE]) & _M
+            w[_Q + _END] = x
+            w[_Q + _LAST] = now
+            n = (w[_T + _END] - w[_POS]) & _M
+            if n:
+                x = (x - w[_POS]) & _M
+                if x < n:
+                    n = x
+                w[_POS] = (w[_POS] + n) & _M
+                w[_TICKS] = w[_TICKS] + n
+                n = w[_PHASE] - n
+                x = w[_RECORDS]
+                while n < 0:
+                    n += w[_SLICE]
+                    x += 1
+                w[_PHASE] = n
+                w[_RECORDS] = x
+                if x >= w[_LIMIT]:
+                    pump(node, j)
+        else:
+            _sample(node, 1, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(node)
@@ -172,34 +209,29 @@ def entries(node, j):
             _later(node, 0, now & _M, x)
             return
         w[_BUSY] = 1
-        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
-            end = (now + w[_SLICE]) & _M
-            if ((end - w[_T + _START]) & _M) <= _LONGEST:
-                w[_T + _END] = end
-                w[_T + _LAST] = now
-                n = (w[_Q + _END] - w[_POS]) & _M
-                if n:
-                    x = (end - w[_POS]) & _M
-                    if x < n:
-                        n = x
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] = w[_TICKS] + n
-                    n = w[_PHASE] - n
-                    x = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        x += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = x
-                    if x >= w[_LIMIT]:
-                        pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(j, x, j, 0, j, 0, now & _M)
-        if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
-            pump(node)
+        n = (now + w[_SLICE] - w[_T + _START]) & _M
+        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL] and n <= _LONGEST:
+            x = (now + w[_SLICE]) & _M
+            w[_T + _END] = x
+            w[_T + _LAST] = now
+            n = (w[_Q + _END] - w[_POS]) & _M
+            if n:
+                x = (x - w[_POS]) & _M
+                if x < n:
+                    n = x
+                w[_POS] = (w[_POS] + n) & _M
+                w[_TICKS] = w[_TICKS] + n
+                n = w[_PHASE] - n
+                x = w[_RECORDS]
+                while n < 0:
+                    n += w[_SLICE]
+                    x += 1
+                w[_PHASE] = n
+                w[_RECORDS] = x
+                if x >= w[_LIMIT]:
+                    pump(node, j)
+        else:
+            _sample(node, 0, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(node)
@@ -240,34 +272,29 @@ def entries(node, j):
             else:
                 sure(j, now & _M, c)
         x |= w[_WITH]
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
-            end = (now + w[_SLICE]) & _M
-            if ((end - w[_Q + _START]) & _M) <= _LONGEST:
-                w[_Q + _END] = end
-                w[_Q + _LAST] = now
-                n = (w[_T + _END] - w[_POS]) & _M
-                if n:
-                    x = (end - w[_POS]) & _M
-                    if x < n:
-                        n = x
-                    w[_POS] = (w[_POS] + n) & _M
-                    w[_TICKS] = w[_TICKS] + n
-                    n = w[_PHASE] - n
-                    x = w[_RECORDS]
-                    while n < 0:
-                        n += w[_SLICE]
-                        x += 1
-                    w[_PHASE] = n
-                    w[_RECORDS] = x
-                    if x >= w[_LIMIT]:
-                        pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(j, x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
-            pump(node)
+        n = (now + w[_SLICE] - w[_Q + _START]) & _M
+        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL] and n <= _LONGEST:
+            x = (now + w[_SLICE]) & _M
+            w[_Q + _END] = x
+            w[_Q + _LAST] = now
+            n = (w[_T + _END] - w[_POS]) & _M
+            if n:
+                x = (x - w[_POS]) & _M
+                if x < n:
+                    n = x
+                w[_POS] = (w[_POS] + n) & _M
+                w[_TICKS] = w[_TICKS] + n
+                n = w[_PHASE] - n
+                x = w[_RECORDS]
+                while n < 0:
+                    n += w[_SLICE]
+                    x += 1
+                w[_PHASE] = n
+                w[_RECORDS] = x
+                if x >= w[_LIMIT]:
+                    pump(node, j)
+        else:
+            _sample(node, 1, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] != w[_TAKEN]:
             _catch_up(node)
@@ -286,4 +313,14 @@ def entries(node, j):
         else:
             w[_WITH] = x << 16
 
-    return predict, truth, predict_with, predict_b
+    @micropython.viper
+    def predict_batch(t, labels):
+        """One label a slice from tick `t` on: bytes, bytearray or array('B')."""
+        _batch(node, j, 1, t, labels)
+
+    @micropython.viper
+    def truth_batch(t, labels):
+        """One true label a slice from tick `t` on: bytes, bytearray or array('B')."""
+        _batch(node, j, 0, t, labels)
+
+    return predict, truth, predict_with, predict_b, predict_batch, truth_batch
