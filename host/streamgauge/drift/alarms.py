@@ -13,10 +13,6 @@ from ..errors import InputError
 UP = "up"
 DOWN = "down"
 
-# A scan starts with a small block after each alarm, so that a stream full of alarms is not scanned over and
-# over.
-_FIRST_BLOCK = 512
-
 
 @dataclass(frozen=True)
 class Alarm:
@@ -50,7 +46,11 @@ class Detector(ABC):
         All alarms so far.
     """
 
-    _last_block = 32768
+    # A scan starts with a small block after each alarm, so that a stream full of alarms is not scanned over
+    # and over. It grows: the larger a block, the less the calls of numpy count.
+    _first_block = 1024
+    _last_block = 1 << 17
+    _growth = 4
 
     def __init__(self) -> None:
         self.count = 0
@@ -95,16 +95,16 @@ class Detector(ABC):
         """
         x = self._checked(values)
         new: list[Alarm] = []
-        at, size = 0, _FIRST_BLOCK
+        at, size = 0, self._first_block
         while at < len(x):
             taken, found = self._scan(x[at : at + size])
             at += taken
             self.count += taken
-            size = min(2 * size, self._last_block)
+            size = min(self._growth * size, self._last_block)
             if found is not None:
                 new.append(Alarm(self.count - 1, *found))
                 self._after_alarm()
-                size = _FIRST_BLOCK
+                size = self._first_block
         self.alarms += new
         return new
 

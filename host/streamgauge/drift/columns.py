@@ -28,15 +28,12 @@ from numpy.typing import NDArray
 from .alarms import Detector
 
 COLUMN = 16
-# Below this the first look costs more than it saves.
-SCREENED = 192
-
 
 class ColumnDetector(Detector):
     """A detector whose state is number and sum of the records since the start, and something of its own."""
 
-    # The more columns, the less the calls of numpy count.
-    _last_block = 1 << 17
+    # With fewer columns the first look costs more than it saves.
+    _screened = 192
 
     _n: int
     _sum: float

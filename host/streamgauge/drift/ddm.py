@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .alarms import UP, check_positive, check_unit_range
-from .columns import COLUMN, SCREENED, ColumnDetector
+from .columns import COLUMN, ColumnDetector
 
 # Bounds are taken that much wider: the walk, which decides, rounds in another order.
 _ROUNDING = 1e-9
@@ -100,7 +100,7 @@ class DDM(ColumnDetector):
         numbers: NDArray[np.float64],
         sums: NDArray[np.float64],
     ) -> tuple[NDArray[np.intp], tuple[NDArray[np.float64], ...], NDArray[np.intp]]:
-        if self._n and len(own) >= SCREENED:
+        if self._n and len(own) >= self._screened:
             looked = self._screen(own, numbers, sums)
         else:
             looked = np.arange(len(own))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..fading import block_length, check_alpha, powers
 from .alarms import DOWN, UP, check_positive
-from .columns import COLUMN, SCREENED, ColumnDetector
+from .columns import COLUMN, ColumnDetector
 
 _LEAST_DECAY = 1e-80
 
@@ -108,27 +108,35 @@ class PageHinkley(ColumnDetector):
         # Wider than what the sums of a block are rounded by; the walk decides.
         slack = 1e-9 * self.threshold + 1e-10 * max(abs(low), abs(high))
         limit = self.threshold - slack
-        columns = len(own)
-        looked, most = np.arange(columns), dict.fromkeys(self.directions, 0.0)
-        falls, rises = {}, {}
+        if len(own) < self._screened:
+            looked, most = np.arange(len(own)), dict.fromkeys(self.directions, 0.0)
+        else:
+            looked, most = self._screen(own, numbers, sums, (low, high), limit, slack)
+        starts, highest = self._follow(x[looked], looked, numbers[looked], sums[looked], most)
+        return looked, starts, np.flatnonzero(highest > limit)
+
+    def _screen(
+        self,
+        own: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        span: tuple[float, float],
+        limit: float,
+        slack: float,
+    ) -> tuple[NDArray[np.intp], dict[str, float]]:
+        """Return the columns to be looked at, and what g is nowhere above, for each direction."""
+        most = {}
+        # A target is a column whose g at the start is asked for; one past the last: the end.
+        near, anew = np.zeros(len(own) + 1, dtype=bool), []
+        near[-1] = True
+        decay = self.fading**COLUMN
         for name in self.directions:
-            rises[name], falls[name] = self._bounds(name, own, numbers, sums, low, high)
-        if columns >= SCREENED:
-            # A target is a column whose g at the start is asked for; one past the last: the end.
-            near, anew = np.zeros(columns + 1, dtype=bool), []
-            near[-1] = True
-            decay = self.fading**COLUMN
-            for name in self.directions:
-                g = reflected(self._g[name], rises[name], falls[name], decay)
-                most[name] = float(g.max())
-                near[:-1] |= g[:-1] + rises[name] > limit
-                anew.append(np.flatnonzero(decay * g[:-1] + falls[name] < -slack))
-            looked = _stretches(np.flatnonzero(near), anew)
-        starts = self._follow(x[looked], looked, numbers[looked], sums[looked], most)
-        risky = np.zeros(len(looked), dtype=bool)
-        for name, g in starts.items():
-            risky |= g[:-1] + rises[name][looked] > limit
-        return looked, starts, np.flatnonzero(risky)
+            rise, total = self._bounds(name, own, numbers, sums, span)
+            g = reflected(self._g[name], rise, total, decay)
+            most[name] = float(g.max())
+            near[:-1] |= g[:-1] + rise > limit
+            anew.append(np.flatnonzero(decay * g[:-1] + total < -slack))
+        return _stretches(np.flatnonzero(near), anew), most
 
     def _bounds(
         self,
@@ -136,8 +144,7 @@ class PageHinkley(ColumnDetector):
         own: NDArray[np.float64],
         numbers: NDArray[np.float64],
         sums: NDArray[np.float64],
-        low: float,
-        high: float,
+        span: tuple[float, float],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return what g can at most rise by within each column, and what is added to it over a whole column.
 
@@ -148,6 +155,7 @@ class PageHinkley(ColumnDetector):
         16 steps add at most S - 16 c, and with a < 1 at most S less c for each weight. Without fading g would
         nowhere be smaller, so the first bound holds then, too.
         """
+        low, high = span
         if name == UP:
             above, before = own - COLUMN * low, sums - low * numbers
         else:
@@ -171,42 +179,45 @@ class PageHinkley(ColumnDetector):
         numbers: NDArray[np.float64],
         sums: NDArray[np.float64],
         most: dict[str, float],
-    ) -> dict[str, NDArray[np.float64]]:
-        """Return g at the start of every column that is looked at, and at the end.
+    ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+        """Return g at the start of the columns that are looked at, and at the end; and the highest in each.
 
         From g at a column's start, ``g_j = max(h_j, a^(j+1) g + A_j)`` with h the same recurrence from 0
         and A the faded sum of the steps. So h and A of all columns are had at once, row by row, and g from
-        column to column after it. Where columns were left out, g starts with 0 (see `_stretches`).
+        column to column after it. Where columns were left out, g starts with 0 (see `_stretches`). With a < 1
+        the highest may be less than what is returned.
         """
-        columns = len(looked)
-        zero, one, delta = np.zeros(columns), np.ones(columns), np.full(columns, self.delta)
-        deviation, step = np.empty(columns), np.empty(columns)
-        walks = [(name, np.zeros(columns), np.zeros(columns)) for name in self.directions]
+        shape = len(self.directions), len(looked)
+        deviation, step = np.empty(len(looked)), np.empty(shape)
+        one, delta, zero = np.ones(len(looked)), np.full(shape, self.delta), np.zeros(shape)
+        h, total, highest_h, highest_total = np.zeros((4, *shape))
         for row in np.ascontiguousarray(x.T):
             numbers += one
             sums += row
             np.divide(sums, numbers, out=deviation)
             np.subtract(row, deviation, out=deviation)
-            for name, h, total in walks:
+            for way, name in zip(step, self.directions, strict=True):
                 if name == UP:
-                    np.subtract(deviation, delta, out=step)
+                    way[:] = deviation
                 else:
-                    np.add(deviation, delta, out=step)
-                    np.negative(step, out=step)
-                if self.fading != 1.0:
-                    h *= self.fading
-                    total *= self.fading
-                h += step
-                total += step
-                np.maximum(h, zero, out=h)
-        starts = {}
-        after_gap = np.flatnonzero(looked[1:] - looked[:-1] > 1) + 1
-        for name, h, total in walks:
-            total[after_gap] = -most[name]
+                    np.negative(deviation, out=way)
+            step -= delta
+            if self.fading != 1.0:
+                h *= self.fading
+                total *= self.fading
+            h += step
+            total += step
+            np.maximum(h, zero, out=h)
+            np.maximum(highest_h, h, out=highest_h)
+            np.maximum(highest_total, total, out=highest_total)
+        starts, after_gap = {}, np.flatnonzero(looked[1:] - looked[:-1] > 1) + 1
+        for k, name in enumerate(self.directions):
+            total[k, after_gap] = -most[name]
             g = self._g[name] if looked[0] == 0 else 0.0
-            starts[name] = reflected(g, h, total, self.fading**COLUMN)
+            starts[name] = reflected(g, h[k], total[k], self.fading**COLUMN)
             starts[name][after_gap] = 0.0
-        return starts
+            highest_total[k] += starts[name][:-1]
+        return starts, np.maximum(highest_h, highest_total).max(axis=0)
 
 
 def _stretches(targets: NDArray[np.intp], anew: list[NDArray[np.intp]]) -> NDArray[np.intp]:
