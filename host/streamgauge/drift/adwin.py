@@ -28,7 +28,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
@@ -76,8 +76,8 @@ class ADWIN(Detector):
         For parameters outside their range.
     """
 
-    # Few records are tested, and a row's tests are a few numpy calls a block.
-    _last_block = 1 << 17
+    # Few records are tested, and a row's tests are a few numpy calls a block: blocks are large.
+    _first_block, _last_block, _growth = 1 << 12, 1 << 18, 8
 
     def __init__(self, confidence: float = 0.002, rows: int = 9, per_row: int = 5, grain: int = 8) -> None:
         if not 0.0 < confidence < 1.0:
@@ -115,9 +115,7 @@ class ADWIN(Detector):
         """The window keeps what is newer than the cut; nothing starts anew."""
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
-        x = super()._checked(values)
-        check_unit_range(x)
-        return x
+        return check_unit_range(values)
 
     def _scan(self, block: NDArray[np.float64]) -> tuple[int, tuple[str, float] | None]:
         before = len(self._loose)
@@ -234,21 +232,22 @@ class ADWIN(Detector):
             buckets = range(some, min(some + _TOGETHER, self.per_row + 1))
             reach = np.array([[bucket << row] for bucket in buckets])
             ages = reach + newer if steady else reach + np.arange(newer, newest + 1, step)
-            start = first - newer - (buckets[-1] << row)
-            if steady and start >= 0:
-                # Every row of this is the one after it, a test earlier.
-                older = sums[start : start + (count + len(buckets) - 2) * step + 1 : step]
-                rise = now - sliding_window_view(np.ascontiguousarray(older), count)[::-1]
+            start = first - newer - (some << row)
+            if steady and start >= (len(buckets) - 1) << row:
+                # One bucket more is the same sums a test earlier.
+                older = as_strided(sums[start:], (len(buckets), count), (-8 * step, 8 * step))
+                rise = now - older
             else:
                 ends = np.arange(first, first + (count - 1) * step + 1, step)
                 rise = now - np.take(sums, ends - ages, mode="clip")
             rise -= turns.mean * (ages * float(self.grain))
-            worst = np.maximum(rise.max(axis=1), -rise.min(axis=1)).tolist()
+            highest, lowest = rise.max(axis=1).tolist(), rise.min(axis=1).tolist()
             for k, bucket in enumerate(buckets):
-                reached = [(age + (bucket << row)) * self.grain for age in (newer, newest)]
                 # m is n1 (1 - n1 / n): it grows with n, and in n1 it is smallest at one of the ends.
-                m = max(0.0, min(n1 * (1.0 - n1 / least_n) for n1 in reached))
-                if worst[k] > (math.sqrt(2.0 * variance * log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9):
+                n1, n2 = (newer + (bucket << row)) * self.grain, (newest + (bucket << row)) * self.grain
+                m = max(0.0, min(n1 * (1.0 - n1 / least_n), n2 * (1.0 - n2 / least_n)))
+                least = (math.sqrt(2.0 * variance * log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
+                if highest[k] > least or lowest[k] < -least:
                     found = self._cut_at(turns, bucket, ages[k], rise[k])
                     if found is not None and (best is None or found.taken < best.taken):
                         best = found

@@ -69,9 +69,7 @@ class DDM(ColumnDetector):
         return self._n < self.warmup
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
-        x = super()._checked(values)
-        check_unit_range(x)
-        return x
+        return check_unit_range(values)
 
     def _enter(self, states: tuple[NDArray[np.float64], ...], at: int) -> None:
         p_min, s_min = states
