@@ -84,6 +84,12 @@ class ScreenedDDM(DDM):
     _screened, _first_block, _growth = 2, 16, 2
 
 
+class ScreenedADWIN(ADWIN):
+    """Looks at the low rows first from the first bucket on."""
+
+    _screened, _first_block, _growth = 1, 64, 2
+
+
 @st.composite
 def shapes(draw: st.DrawFn) -> np.ndarray:
     """Losses made of runs of ones and zeros, alternating ones, and rates that rise and fall; also shifted."""
@@ -199,17 +205,18 @@ def test_long_streams_raise_the_oracles_alarms(rates):
 
 
 @given(
-    streams(600),
-    st.lists(st.integers(0, 600), max_size=3),
+    st.one_of(streams(600), shapes().map(lambda losses: losses[:900])),
+    st.lists(st.integers(0, 900), max_size=3),
     st.sampled_from([0.3, 0.05, 0.002]),
     st.integers(2, 7),
     st.integers(2, 5),
     st.sampled_from([1, 3, 4]),
+    st.sampled_from([ADWIN, ScreenedADWIN]),
 )
 def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
-    losses, cuts, confidence, rows, per_row, grain
+    losses, cuts, confidence, rows, per_row, grain, kind
 ):
-    detector = ADWIN(confidence, rows, per_row, grain)
+    detector = kind(confidence, rows, per_row, grain)
     found = feed(detector, losses, cuts)
     literal = oracle.Adwin(confidence, rows, per_row, grain)
     for x in losses.tolist():
@@ -219,6 +226,20 @@ def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
     assert detector.width == len(window) <= grain * per_row * (2**rows - 1)
     if window:
         assert detector.mean == pytest.approx(sum(window) / len(window), abs=1e-9)
+
+
+@pytest.mark.parametrize("rows", [5, 9])
+def test_large_blocks_give_adwin_the_alarms_of_small_ones(rows):
+    rng = np.random.default_rng(3)
+    rates = np.concatenate([np.full(n, p) for n, p in ((90_000, 0.2), (50_000, 0.25), (60_000, 0.1))])
+    losses = (rng.random(len(rates)) < rates).astype(float)
+    whole, parts = ADWIN(0.05, rows), ADWIN(0.05, rows)
+    whole.update(losses)
+    for part in np.split(losses, range(700, len(losses), 700)):
+        parts.update(part)
+    assert whole.alarms == parts.alarms
+    assert (whole.width, whole.mean) == (parts.width, parts.mean)
+    assert whole.alarms
 
 
 def rivers_alarms(detector, losses: np.ndarray) -> list[int]:

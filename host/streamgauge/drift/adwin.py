@@ -39,6 +39,10 @@ _Floats = NDArray[np.float64]
 _TOGETHER = 8
 
 
+# Rows up to this one have the most tests by far; where they cannot fail is seen without computing each.
+_LOW_ROWS = 3
+
+
 class _Cut(NamedTuple):
     """Where the window is cut: after `taken` buckets, before the `age` newest of the first row."""
 
@@ -46,15 +50,6 @@ class _Cut(NamedTuple):
     row: int
     bucket: int
     age: int
-
-
-class _Turns(NamedTuple):
-    """A row's tests: after `begin` buckets and every 2^row from there; records and mean of the window."""
-
-    row: int
-    begin: int
-    n: _Floats
-    mean: _Floats
 
 
 class ADWIN(Detector):
@@ -78,6 +73,8 @@ class ADWIN(Detector):
 
     # Few records are tested, and a row's tests are a few numpy calls a block: blocks are large.
     _first_block, _last_block, _growth = 1 << 12, 1 << 18, 8
+    # In blocks of fewer buckets a look at the low rows costs more than it saves.
+    _screened = 1024
 
     def __init__(self, confidence: float = 0.002, rows: int = 9, per_row: int = 5, grain: int = 8) -> None:
         if not 0.0 < confidence < 1.0:
@@ -163,7 +160,7 @@ class ADWIN(Detector):
             held -= 2 * max(0, (taken + self._leads[row + 1]) >> (row + 1))
         return held
 
-    def _windows(self, sums: NDArray[np.float64], size: int) -> tuple[_Floats, _Floats]:
+    def _windows(self, sums: _Floats, size: int) -> tuple[_Floats, _Floats]:
         """Return records and mean of the window after each bucket."""
         first = len(self._sums)
         n = np.arange(first, first + size, dtype=np.float64)
@@ -184,83 +181,93 @@ class ADWIN(Detector):
         total /= n
         return n, total
 
-    def _first_cut(self, sums: NDArray[np.float64], size: int) -> _Cut | None:
+    def _first_cut(self, sums: _Floats, size: int) -> _Cut | None:
         """Return the first cut among the first `size` buckets."""
         if size == 0:
             return None
-        best: _Cut | None = None
         n, mean = self._windows(sums, size)
-        least_n = float(n.min())
-        for row in range(1, self.rows):
+        if size < self._screened:
+            return self._tested(sums, n, mean, np.arange(1, size + 1))
+        # From here on buckets come into the low rows, so that their boundaries are equally far back at every
+        # test, and inside the window.
+        steady = min(size, (2 * self.per_row + 1) << min(_LOW_ROWS, self.rows - 1))
+        every = 1 << _LOW_ROWS
+        first = steady + (-self._number - steady - 1) % every + 1
+        found = [
+            self._tested(
+                sums, n, mean, np.concatenate((np.arange(1, steady + 1), np.arange(first, size + 1, every)))
+            )
+        ]
+        for row in range(1, min(_LOW_ROWS, self.rows - 1) + 1):
             every = 1 << row
-            first = (every // 2 - self._number - 1) % every + 1
-            # Once buckets come into a row, its boundaries are equally far back at every test.
-            arriving = max(0, -(-(-self._leads[row] - first) // every)) * every + first
-            for begin, end, steady in ((first, min(arriving, size + 1), False), (arriving, size + 1, True)):
-                if begin >= end:
-                    continue
-                turns = _Turns(row, begin, n[begin - 1 : end - 1 : every], mean[begin - 1 : end - 1 : every])
-                found = self._cut_in_row(sums, turns, steady, least_n)
-                if found is not None:
-                    best = found
-                    # Another row's cut counts if it comes earlier, and no row has its turn at the same
-                    # bucket.
-                    size = found.taken - 1
-                    break
-        return best
+            first = steady + (every // 2 - self._number - steady - 1) % every + 1
+            if first <= size and self._may_fail(
+                sums, n[first - 1 :: every], mean[first - 1 :: every], row, first
+            ):
+                found.append(self._tested(sums, n, mean, np.arange(first, size + 1, every)))
+        return min((cut for cut in found if cut is not None), default=None)
 
-    def _cut_in_row(
-        self, sums: NDArray[np.float64], turns: _Turns, steady: bool, least_n: float
-    ) -> _Cut | None:
-        """Return the first cut among a row's tests."""
-        row, step, count = turns.row, 1 << turns.row, len(turns.n)
-        first = len(self._sums) - 1 + turns.begin
-        now = sums[first : first + (count - 1) * step + 1 : step]
-        # First-row buckets newer than the row's own, at the first test and at the last.
-        newer = sum(held << k for k, held in enumerate(self._filled[:row])) + turns.begin
-        if steady:
-            newer -= (turns.begin + self._leads[row]) >> row << row
-            newest = newer
-        else:
-            newest = newer + (count - 1) * step
-        low, high = float(turns.mean.min()), float(turns.mean.max())
+    def _may_fail(self, sums: _Floats, n: _Floats, mean: _Floats, row: int, begin: int) -> bool:
+        """Whether one of a row's tests, after `begin` buckets and every 2^row from there, may fail."""
+        step, count = 1 << row, len(n)
+        end = len(self._sums) - 1 + begin
+        now = sums[end : end + (count - 1) * step + 1 : step]
+        # First-row buckets newer than the row's own.
+        newer = sum(held << k for k, held in enumerate(self._filled[:row])) + begin
+        newer -= (begin + self._leads[row]) >> row << row
+        least_n = float(n.min())
+        log = float(self._log[int(least_n).bit_length()])
+        low, high = float(mean.min()), float(mean.max())
         # p (1 - p) is smallest at an end.
         variance = max(0.0, min(low * (1.0 - low), high * (1.0 - high)))
-        log = float(self._log[int(least_n).bit_length()])
-        best: _Cut | None = None
         for some in range(1, self.per_row + 1, _TOGETHER):
             buckets = range(some, min(some + _TOGETHER, self.per_row + 1))
-            reach = np.array([[bucket << row] for bucket in buckets])
-            ages = reach + newer if steady else reach + np.arange(newer, newest + 1, step)
-            start = first - newer - (some << row)
-            if steady and start >= (len(buckets) - 1) << row:
-                # One bucket more is the same sums a test earlier.
-                older = as_strided(sums[start:], (len(buckets), count), (-8 * step, 8 * step))
-                rise = now - older
-            else:
-                ends = np.arange(first, first + (count - 1) * step + 1, step)
-                rise = now - np.take(sums, ends - ages, mode="clip")
-            rise -= turns.mean * (ages * float(self.grain))
-            highest, lowest = rise.max(axis=1).tolist(), rise.min(axis=1).tolist()
-            for k, bucket in enumerate(buckets):
-                # m is n1 (1 - n1 / n): it grows with n, and in n1 it is smallest at one of the ends.
-                n1, n2 = (newer + (bucket << row)) * self.grain, (newest + (bucket << row)) * self.grain
-                m = max(0.0, min(n1 * (1.0 - n1 / least_n), n2 * (1.0 - n2 / least_n)))
-                least = (math.sqrt(2.0 * variance * log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
-                if highest[k] > least or lowest[k] < -least:
-                    found = self._cut_at(turns, bucket, ages[k], rise[k])
-                    if found is not None and (best is None or found.taken < best.taken):
-                        best = found
-        return best
+            ages = [newer + (bucket << row) for bucket in buckets]
+            # One bucket more is the same sums a test earlier.
+            older = as_strided(sums[end - ages[0] :], (len(ages), count), (-8 * step, 8 * step))
+            rise = now - older
+            rise -= mean * (np.array(ages)[:, np.newaxis] * float(self.grain))
+            for age, most, least in zip(
+                ages, rise.max(axis=1).tolist(), rise.min(axis=1).tolist(), strict=True
+            ):
+                n1 = age * self.grain
+                # m grows with n.
+                m = max(0.0, n1 * (1.0 - n1 / least_n))
+                bound = (math.sqrt(2.0 * variance * log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
+                if max(most, -least) > bound:
+                    return True
+        return False
 
-    def _cut_at(self, turns: _Turns, bucket: int, age: NDArray[np.int64], rise: _Floats) -> _Cut | None:
-        """Return the first test of one bucket's boundary that fails."""
-        log = self._log[np.frexp(turns.n)[1]]
-        n1 = age * float(self.grain)
-        variance = turns.mean * (1.0 - turns.mean)
-        bound = np.sqrt(np.maximum(0.0, 2.0 * variance * log * n1 * (1.0 - n1 / turns.n))) + 2.0 / 3.0 * log
-        for at in np.flatnonzero((n1 < turns.n) & (np.abs(rise) > bound)).tolist():
-            taken = turns.begin + (at << turns.row)
-            if bucket <= min(self._held(turns.row, taken), self.per_row):
-                return _Cut(taken, turns.row, bucket, int(age[at % len(age)]))
-        return None
+    def _tested(self, sums: _Floats, n: _Floats, mean: _Floats, taken: NDArray[np.int64]) -> _Cut | None:
+        """Return the first cut among the tests after so many buckets each, every boundary computed."""
+        number = taken + self._number
+        row = np.frexp((number & -number).astype(np.float64))[1].astype(np.int64)
+        taken, row = taken[row < self.rows], row[row < self.rows]
+        if len(taken) == 0:
+            return None
+        leads, filled = np.array([*self._leads[:-1], -(1 << 62)]), np.array(self._filled)
+        below = np.concatenate(([0], np.cumsum(filled << np.arange(self.rows))))
+        come = np.maximum(0, (taken + leads[row]) >> row)
+        held = filled[row] + come - 2 * np.maximum(0, (taken + leads[row + 1]) >> (row + 1))
+        newer = below[row] + taken - (come << row)
+        n, mean = n[taken - 1], mean[taken - 1]
+        log = self._log[np.frexp(n)[1]]
+        spread = 2.0 * log * np.maximum(0.0, mean * (1.0 - mean))
+        end = len(self._sums) - 1 + taken
+        now = sums[end]
+        best: _Cut | None = None
+        for some in range(1, self.per_row + 1, _TOGETHER):
+            bucket = np.arange(some, min(some + _TOGETHER, self.per_row + 1))[:, np.newaxis]
+            age = newer + (bucket << row)
+            n1 = age * float(self.grain)
+            rise = now - np.take(sums, end - age, mode="clip")
+            rise -= mean * n1
+            bound = np.sqrt(np.maximum(0.0, spread * n1 * (1.0 - n1 / n))) + 2.0 / 3.0 * log
+            failed = (np.abs(rise) > bound) & (n1 < n) & (bucket <= held)
+            tests = failed.any(axis=0)
+            if tests.any():
+                at = int(np.argmax(tests))
+                k = int(np.argmax(failed[:, at]))
+                cut = _Cut(int(taken[at]), int(row[at]), some + k, int(age[k, at]))
+                best = cut if best is None else min(best, cut)
+        return best

@@ -29,6 +29,7 @@ from .alarms import Detector
 
 COLUMN = 16
 
+
 class ColumnDetector(Detector):
     """A detector whose state is number and sum of the records since the start, and something of its own."""
 
