@@ -228,6 +228,42 @@ def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
         assert detector.mean == pytest.approx(sum(window) / len(window), abs=1e-9)
 
 
+def raised_with_and_without_a_first_look(make, losses: np.ndarray) -> tuple[list, list]:
+    """Feed two detectors of which one never passes over anything."""
+    screened, thorough = make(), make()
+    thorough._screened = 1 << 40
+    found = screened.update(losses), thorough.update(losses)
+    if isinstance(screened, PageHinkley):
+        assert screened.statistic == pytest.approx(thorough.statistic, rel=1e-9, abs=1e-9)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (lambda: ScreenedPageHinkley(0.05, 1e6, direction="both"), 0),
+        (lambda: ScreenedPageHinkley(0.2, 1e6, 0.99, "both"), 0),
+        (lambda: ScreenedPageHinkley(0.05, 8.1234, direction="both"), 100),
+        (lambda: ScreenedPageHinkley(0.02, 11.234, 0.999, "both", 0), 100),
+        (lambda: ScreenedDDM(1.0123, 1.0, 30), 100),
+        (lambda: ScreenedDDM(2.0123, 1.0, 5), 100),
+        (lambda: ScreenedADWIN(0.9, 6, 3, 1), 100),
+        (lambda: ScreenedADWIN(0.3, 7, 5, 1), 100),
+    ],
+)
+def test_the_first_look_changes_nothing_on_any_of_many_streams(make, least):
+    alarms = 0
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        rates = np.repeat(rng.uniform(0, 1, 3) ** 2, rng.integers(1, 700, 3))
+        losses = (rng.random(len(rates)) < rates).astype(float)
+        got, want = raised_with_and_without_a_first_look(make, losses)
+        assert [(a.index, a.direction) for a in got] == [(a.index, a.direction) for a in want]
+        assert [a.value for a in got] == pytest.approx([a.value for a in want], rel=1e-9)
+        alarms += len(want)
+    assert alarms >= least
+
+
 @pytest.mark.parametrize("rows", [5, 9])
 def test_large_blocks_give_adwin_the_alarms_of_small_ones(rows):
     rng = np.random.default_rng(3)
