@@ -71,8 +71,8 @@ class ADWIN(Detector):
         For parameters outside their range.
     """
 
-    # Few records are tested, and a row's tests are a few numpy calls a block: blocks are large.
-    _first_block, _last_block, _growth = 1 << 12, 1 << 18, 8
+    # A bucket is many records, and a scan so many numpy calls however few: blocks are larger.
+    _first_block, _growth = 1 << 12, 8
     # In blocks of fewer buckets a look at the low rows costs more than it saves.
     _screened = 1024
 

@@ -49,7 +49,7 @@ class Detector(ABC):
     # A scan starts with a small block after each alarm, so that a stream full of alarms is not scanned over
     # and over. It grows: the larger a block, the less the calls of numpy count.
     _first_block = 1024
-    _last_block = 1 << 17
+    _last_block = 1 << 18
     _growth = 4
 
     def __init__(self) -> None:

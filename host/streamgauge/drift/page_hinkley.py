@@ -280,15 +280,20 @@ def reflected(
     if count <= piece:
         up, down, piece = up[:count], down[:count], count
     pieces = -(-count // piece)
-    padded = np.zeros((2, pieces * piece))
-    padded[:, :count] = low, total
-    lows, totals = padded.reshape(2, pieces, piece) * down
-    path = np.cumsum(totals, axis=1)
-    least = np.maximum.accumulate(lows - path, axis=1)
+    missing = pieces * piece - count
+    if missing:
+        low, total = (np.concatenate((part, np.zeros(missing))) for part in (low, total))
+    path = total.reshape(pieces, piece) * down
+    np.cumsum(path, axis=1, out=path)
+    least = low.reshape(pieces, piece) * down
+    least -= path
+    np.maximum.accumulate(least, axis=1, out=least)
     starts = []
     for sum_, most in zip(path[:, -1].tolist(), least[:, -1].tolist(), strict=True):
         starts.append(g)
         g = (sum_ + max(g, most)) * float(up[-1])
-    scaled = path + np.maximum(least, np.array(starts)[:, np.newaxis])
-    result[1:] = (scaled * up).ravel()[:count]
+    np.maximum(least, np.array(starts)[:, np.newaxis], out=least)
+    path += least
+    path *= up
+    result[1:] = path.ravel()[:count]
     return result
