@@ -72,18 +72,151 @@ def test_ddm_equals_the_formula_however_the_stream_is_cut(losses, cuts, level, w
     assert_same(feed(detector, losses, cuts), oracle.ddm(losses.tolist(), level, warmup))
 
 
+class ScreenedPageHinkley(PageHinkley):
+    """Passes over columns from the second on, and grows its blocks from a single one."""
+
+    _screened, _first_block, _growth = 2, 16, 2
+
+
+class ScreenedDDM(DDM):
+    """The same of DDM."""
+
+    _screened, _first_block, _growth = 2, 16, 2
+
+
+class ScreenedADWIN(ADWIN):
+    """Looks at the low rows first from the first bucket on."""
+
+    _screened, _first_block, _growth = 1, 64, 2
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> np.ndarray:
+    """Losses made of runs of ones and zeros, alternating ones, and rates that rise and fall; also shifted."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    parts = []
+    for kind, length in draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["zeros", "ones", "turns", "seldom", "often", "up", "down"]),
+                st.one_of(st.sampled_from([1, 15, 16, 17, 32, 48, 256]), st.integers(1, 700)),
+            ),
+            min_size=1,
+            max_size=4,
+        )
+    ):
+        share = np.arange(length) / length
+        rate = {"zeros": 0, "ones": 1, "turns": np.arange(length) % 2, "seldom": 0.03, "often": 0.6}
+        rate |= {"up": share, "down": 1 - share}
+        parts.append(rng.random(length) < rate[kind])
+    return np.concatenate(parts).astype(float)
+
+
 @given(
-    streams(600),
-    st.lists(st.integers(0, 600), max_size=3),
+    shapes(),
+    st.lists(st.integers(0, 3000), max_size=3),
+    st.sampled_from([0.0, 0.005, 0.05, 0.3]),
+    st.sampled_from([0.4, 3.0, 8.0, 22.0]),
+    st.sampled_from([1.0, 0.999, 0.9, 0.2, 1e-30]),
+    st.sampled_from(["up", "down", "both"]),
+    st.sampled_from([0, 30, 100]),
+    st.sampled_from([(1.0, 0.0), (3.0, -1.0), (0.5, 100.0), (1.0, -7.0)]),
+)
+def test_page_hinkley_passes_over_no_column_that_matters(
+    losses, cuts, delta, threshold, fading, direction, warmup, scale
+):
+    threshold += math.pi * 1e-3
+    losses = losses * scale[0] + scale[1]
+    detector = ScreenedPageHinkley(delta, threshold, fading, direction, warmup)
+    expected = oracle.page_hinkley(losses.tolist(), delta, threshold, fading, direction, warmup)
+    assert_same(feed(detector, losses, cuts), expected)
+    # The state, too, is that of a detector that takes every record.
+    walked = PageHinkley(delta, threshold, fading, direction, warmup)
+    walked.update(losses[: len(losses) // 2])
+    for loss in losses[len(losses) // 2 :]:
+        walked.update([loss])
+    assert detector.statistic == pytest.approx(walked.statistic, rel=1e-9, abs=1e-9)
+    assert (detector.count, detector.mean) == (len(losses), pytest.approx(walked.mean))
+
+
+@given(
+    shapes(),
+    st.lists(st.integers(0, 3000), max_size=3),
+    st.sampled_from([1.5, 2.0, 3.0, 4.0]),
+    st.sampled_from([0, 5, 30, 200]),
+    st.sampled_from([1.0, 0.375]),
+)
+def test_ddm_passes_over_no_column_that_matters(losses, cuts, level, warmup, scale):
+    level += math.pi * 1e-3
+    losses = losses * scale
+    detector = ScreenedDDM(level, 1.5, warmup)
+    assert_same(feed(detector, losses, cuts), oracle.ddm(losses.tolist(), level, warmup))
+    walked = DDM(level, 1.5, warmup)
+    for loss in losses:
+        walked.update([loss])
+    assert detector.warned == walked.warned
+
+
+@pytest.mark.parametrize("at", [0, 1, 15, 16, 1023, 1024, 5119, 5120, 15_000, 21504])
+def test_an_alarm_at_any_border_of_blocks_comes_at_its_record_and_starts_anew(at):
+    # Blocks end after 1,024, 5,120 and 21,504 records.
+    losses = np.zeros(at + 6_000)
+    losses[at : at + 40] = 1.0
+    losses[at + 40 :: 4] = 1.0
+    for detector, expected in (
+        (PageHinkley(warmup=0), oracle.page_hinkley(losses.tolist(), 0.05, 22.0, warmup=0)),
+        (
+            PageHinkley(direction="both", fading=0.9999),
+            oracle.page_hinkley(losses.tolist(), 0.05, 22.0, 0.9999, "both"),
+        ),
+        (DDM(), oracle.ddm(losses.tolist(), 4.0, 200)),
+    ):
+        detector.update(losses)
+        assert_same(detector.alarms, expected)
+        assert at < 1000 or expected[0].index in range(at, at + 40)
+        again = type(detector)(**settings(detector))
+        for part in np.split(losses, [max(at - 1, 0), at, at + 1, at + 7]):
+            again.update(part)
+        assert_same(again.alarms, expected)
+
+
+def settings(detector: Detector) -> dict:
+    if isinstance(detector, DDM):
+        return {}
+    direction = "both" if len(detector.directions) == 2 else detector.directions[0]
+    return {"fading": detector.fading, "direction": direction, "warmup": detector.warmup}
+
+
+@pytest.mark.parametrize("rates", [(0.5,), (0.02, 0.06), (0.3, 0.2, 0.25), (0.0,), (1.0,)])
+def test_long_streams_raise_the_oracles_alarms(rates):
+    rng = np.random.default_rng(11)
+    losses = np.concatenate([rng.random(50_000 // len(rates)) < rate for rate in rates]).astype(float)
+    listed = losses.tolist()
+    for delta, threshold, fading, direction in (
+        (0.05, 22.0, 1.0, "both"),
+        (0.005, 50.0, 0.9999, "up"),
+    ):
+        detector = PageHinkley(delta, threshold, fading, direction)
+        detector.update(losses)
+        assert_same(detector.alarms, oracle.page_hinkley(listed, delta, threshold, fading, direction))
+    ddm = DDM(3.0, 2.0, 30)
+    ddm.update(losses)
+    assert_same(ddm.alarms, oracle.ddm(listed, 3.0, 30))
+
+
+@given(
+    st.one_of(streams(600), shapes().map(lambda losses: losses[:900])),
+    st.lists(st.integers(0, 900), max_size=3),
     st.sampled_from([0.3, 0.05, 0.002]),
     st.integers(2, 7),
     st.integers(2, 5),
     st.sampled_from([1, 3, 4]),
+    st.sampled_from([ADWIN, ScreenedADWIN]),
 )
 def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
-    losses, cuts, confidence, rows, per_row, grain
+    losses, cuts, confidence, rows, per_row, grain, kind
 ):
-    detector = ADWIN(confidence, rows, per_row, grain)
+    detector = kind(confidence, rows, per_row, grain)
     found = feed(detector, losses, cuts)
     literal = oracle.Adwin(confidence, rows, per_row, grain)
     for x in losses.tolist():
@@ -93,6 +226,56 @@ def test_adwin_equals_its_list_of_buckets_however_the_stream_is_cut(
     assert detector.width == len(window) <= grain * per_row * (2**rows - 1)
     if window:
         assert detector.mean == pytest.approx(sum(window) / len(window), abs=1e-9)
+
+
+def raised_with_and_without_a_first_look(make, losses: np.ndarray) -> tuple[list, list]:
+    """Feed two detectors of which one never passes over anything."""
+    screened, thorough = make(), make()
+    thorough._screened = 1 << 40
+    found = screened.update(losses), thorough.update(losses)
+    if isinstance(screened, PageHinkley):
+        assert screened.statistic == pytest.approx(thorough.statistic, rel=1e-9, abs=1e-9)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (lambda: ScreenedPageHinkley(0.05, 1e6, direction="both"), 0),
+        (lambda: ScreenedPageHinkley(0.2, 1e6, 0.99, "both"), 0),
+        (lambda: ScreenedPageHinkley(0.05, 8.1234, direction="both"), 100),
+        (lambda: ScreenedPageHinkley(0.02, 11.234, 0.999, "both", 0), 100),
+        (lambda: ScreenedDDM(1.0123, 1.0, 30), 100),
+        (lambda: ScreenedDDM(2.0123, 1.0, 5), 100),
+        (lambda: ScreenedADWIN(0.9, 6, 3, 1), 100),
+        (lambda: ScreenedADWIN(0.3, 7, 5, 1), 100),
+    ],
+)
+def test_the_first_look_changes_nothing_on_any_of_many_streams(make, least):
+    alarms = 0
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        rates = np.repeat(rng.uniform(0, 1, 3) ** 2, rng.integers(1, 700, 3))
+        losses = (rng.random(len(rates)) < rates).astype(float)
+        got, want = raised_with_and_without_a_first_look(make, losses)
+        assert [(a.index, a.direction) for a in got] == [(a.index, a.direction) for a in want]
+        assert [a.value for a in got] == pytest.approx([a.value for a in want], rel=1e-9)
+        alarms += len(want)
+    assert alarms >= least
+
+
+@pytest.mark.parametrize("rows", [5, 9])
+def test_large_blocks_give_adwin_the_alarms_of_small_ones(rows):
+    rng = np.random.default_rng(3)
+    rates = np.concatenate([np.full(n, p) for n, p in ((90_000, 0.2), (50_000, 0.25), (60_000, 0.1))])
+    losses = (rng.random(len(rates)) < rates).astype(float)
+    whole, parts = ADWIN(0.05, rows), ADWIN(0.05, rows)
+    whole.update(losses)
+    for part in np.split(losses, range(700, len(losses), 700)):
+        parts.update(part)
+    assert whole.alarms == parts.alarms
+    assert (whole.width, whole.mean) == (parts.width, parts.mean)
+    assert whole.alarms
 
 
 def rivers_alarms(detector, losses: np.ndarray) -> list[int]:

@@ -25,13 +25,31 @@ Reference: Bifet, Gavaldà, *Learning from time-changing data with adaptive wind
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
 from .alarms import DOWN, UP, Detector, check_unit_range
+
+_Floats = NDArray[np.float64]
+# Buckets of a row whose boundaries are tested at once.
+_TOGETHER = 8
+
+
+# Rows up to this one have the most tests by far; where they cannot fail is seen without computing each.
+_LOW_ROWS = 3
+
+
+class _Cut(NamedTuple):
+    """Where the window is cut: after `taken` buckets, before the `age` newest of the first row."""
+
+    taken: int
+    row: int
+    bucket: int
+    age: int
 
 
 class ADWIN(Detector):
@@ -53,8 +71,10 @@ class ADWIN(Detector):
         For parameters outside their range.
     """
 
-    # Few records are tested, and a row's tests are a few numpy calls a block.
-    _last_block = 1 << 17
+    # A bucket is many records, and a scan so many numpy calls however few: blocks are larger.
+    _first_block, _growth = 1 << 12, 8
+    # In blocks of fewer buckets a look at the low rows costs more than it saves.
+    _screened = 1024
 
     def __init__(self, confidence: float = 0.002, rows: int = 9, per_row: int = 5, grain: int = 8) -> None:
         if not 0.0 < confidence < 1.0:
@@ -82,7 +102,7 @@ class ADWIN(Detector):
         return float(self._sums[-1]) / self.width if self.width else None
 
     def _start(self) -> None:
-        self._filled = np.zeros(self.rows, dtype=np.int64)
+        self._filled = [0] * self.rows
         # Sums of the window's first 0, 1, 2, ... whole buckets of the first row.
         self._sums = np.zeros(1)
         self._number = 0
@@ -92,140 +112,162 @@ class ADWIN(Detector):
         """The window keeps what is newer than the cut; nothing starts anew."""
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
-        x = super()._checked(values)
-        check_unit_range(x)
-        return x
+        return check_unit_range(values)
 
     def _scan(self, block: NDArray[np.float64]) -> tuple[int, tuple[str, float] | None]:
         before = len(self._loose)
-        records = np.concatenate((self._loose, block))
+        records = np.concatenate((self._loose, block)) if before else block
         size = len(records) // self.grain
-        grains = sum(records[i : size * self.grain : self.grain] for i in range(self.grain))
-        sums = np.concatenate((self._sums, self._sums[-1] + np.cumsum(grains)))
+        grains = np.einsum("ij->i", records[: size * self.grain].reshape(size, self.grain))
+        sums = np.concatenate((self._sums, grains))
+        np.cumsum(sums[len(self._sums) - 1 :], out=sums[len(self._sums) - 1 :])
+        # One past the last: what the last row would pass on.
+        self._leads = [0]
+        for row, held in enumerate(self._filled):
+            self._leads.append(self._leads[-1] + ((held - self.per_row + 1) << row))
         cut = self._first_cut(sums, size)
-        taken = size if cut is None else cut[0]
-        filled = np.array([self._buckets(row, np.array([taken]))[0] for row in range(self.rows)])
-        oldest = max(0, int(filled[-1]) - self.per_row) << (self.rows - 1)
-        self._filled = np.minimum(filled, self.per_row)
+        taken = size if cut is None else cut.taken
+        filled = [self._held(row, taken) for row in range(self.rows)]
+        oldest = max(0, filled[-1] - self.per_row) << (self.rows - 1)
+        self._filled = [min(held, self.per_row) for held in filled]
         end = len(self._sums) - 1 + taken
         self._number += taken
         if cut is None:
             self._rebase(sums[oldest : end + 1])
-            self._loose = records[size * self.grain :]
+            self._loose = records[size * self.grain :].copy()
             return len(block), None
-        _, row, bucket, age = cut
-        self._filled[row] = bucket
-        self._filled[row + 1 :] = 0
-        newer = (sums[end] - sums[end - age]) / (age * self.grain)
-        older = (sums[end - age] - sums[oldest]) / ((end - age - oldest) * self.grain)
-        self._rebase(sums[end - age : end + 1])
+        self._filled[cut.row] = cut.bucket
+        self._filled[cut.row + 1 :] = [0] * (self.rows - cut.row - 1)
+        border = end - cut.age
+        newer = (sums[end] - sums[border]) / (cut.age * self.grain)
+        older = (sums[border] - sums[oldest]) / ((border - oldest) * self.grain)
+        self._rebase(sums[border : end + 1])
         self._loose = records[:0]
         return taken * self.grain - before, (UP if newer > older else DOWN, float(newer - older))
 
     def _rebase(self, sums: NDArray[np.float64]) -> None:
         self._sums = sums - sums[0]
 
-    def _lead(self, row: int) -> int:
-        """Return k: once `taken` more are taken, ``max(0, (taken + k) >> row)`` buckets have come into `row`.
+    def _held(self, row: int, taken: int) -> int:
+        """Return how many buckets `row` holds once `taken` more of the first row are taken.
 
-        A row that holds c buckets passes ``max(0, (c + k - per_row + 1) // 2)`` on when k come in; nested
-        floors of halves are one floor, which leaves a shift. One past the last row, this is what the last
-        row would pass on.
+        In the last row that is more than `per_row` by those it forgot. A row that holds c buckets passes
+        ``max(0, (c + k - per_row + 1) // 2)`` on when k come in; nested floors of halves are one floor, so
+        that ``max(0, (taken + lead) >> row)`` buckets have come into `row`.
         """
-        return int(((self._filled[:row] - self.per_row + 1) << np.arange(row)).sum())
-
-    def _buckets(self, row: int, taken: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many buckets `row` holds then; more than `per_row` in the last: those it forgot."""
-        held: NDArray[np.int64] = self._filled[row] + np.maximum(0, (taken + self._lead(row)) >> row)
+        held = self._filled[row] + max(0, (taken + self._leads[row]) >> row)
         if row < self.rows - 1:
-            held -= 2 * np.maximum(0, (taken + self._lead(row + 1)) >> (row + 1))
+            held -= 2 * max(0, (taken + self._leads[row + 1]) >> (row + 1))
         return held
 
-    def _first_cut(self, sums: NDArray[np.float64], size: int) -> tuple[int, int, int, int] | None:
-        """Return the first cut: (buckets taken, row, its buckets that stay, first-row buckets that stay)."""
-        best: tuple[int, int, int, int] | None = None
-        for row in range(1, self.rows):
-            every = 1 << row
-            first = (every // 2 - self._number - 1) % every + 1
-            # Once buckets come into a row, its boundaries are equally far back at every test.
-            arriving = max(0, -(-(-self._lead(row) - first) // every)) * every + first
-            for begin, end in ((first, min(arriving, size + 1)), (arriving, size + 1)):
-                taken = np.arange(begin, end, every)
-                found = self._cut_in_row(sums, row, taken) if len(taken) else None
-                if found is not None:
-                    best = found
-                    # Another row's cut counts if it comes earlier, and no row has its turn at the same
-                    # bucket.
-                    size = found[0] - 1
-                    break
-        return best
-
-    def _cut_in_row(
-        self, sums: NDArray[np.float64], row: int, taken: NDArray[np.int64]
-    ) -> tuple[int, int, int, int] | None:
-        step = 1 << row
-        span = int(taken[-1] - taken[0])
-        end = len(self._sums) - 1 + taken
-        first = int(end[0])
-        now = sums[first : first + span + 1 : step]
-        last = self._buckets(self.rows - 1, taken[-1:])
-        if last[0] <= self.per_row:
-            n = np.arange(first, first + span + 1, step, dtype=np.float64)
-            p = now - sums[0]
+    def _windows(self, sums: _Floats, size: int) -> tuple[_Floats, _Floats]:
+        """Return records and mean of the window after each bucket."""
+        first = len(self._sums)
+        n = np.arange(first, first + size, dtype=np.float64)
+        total = sums[first : first + size]
+        last = self.rows - 1
+        if self._held(last, size) <= self.per_row:
+            total = total - sums[0]
         else:
-            dropped = np.maximum(0, self._buckets(self.rows - 1, taken) - self.per_row)
-            oldest = dropped << (self.rows - 1)
-            n = (end - oldest).astype(np.float64)
-            p = now - sums[oldest]
+            # Every 2^last buckets the last row forgets one.
+            forgets = self._leads[last] + ((self._filled[last] - self.per_row) << last)
+            oldest = np.arange(1 + forgets, 1 + forgets + size)
+            oldest >>= last
+            oldest <<= last
+            np.maximum(oldest, 0, out=oldest)
+            n -= oldest
+            total = total - sums[oldest]
         n *= self.grain
-        p /= n
-        variance = 1.0 - p
-        variance *= p
-        np.maximum(variance, 0.0, out=variance)
-        # Neither n nor its digits fall from one test to the next.
-        least_log, most_log = (self._log[int(x).bit_length()] for x in (n[0], n[-1]))
-        below = int(self._filled[:row] @ (1 << np.arange(row)))
-        lead = int(taken[0]) + self._lead(row)
-        ages = (below + int(taken[0]), below + int(taken[-1]))
-        if lead >= 0:
-            ages = (ages[0] - (lead >> row << row),) * 2
-        least = self._least_bound(row, ages, float(n[0]), float(variance.min()) * least_log, least_log)
-        steepest = float(max(p.max(), 1.0 - p.min())) * self.grain
-        best: tuple[int, int, int, int] | None = None
-        for bucket in range(1, self.per_row + 1):
-            reach = bucket << row
-            if least[bucket - 1] >= steepest * (ages[1] + reach):
-                continue
-            start = first - ages[0] - reach
-            if ages[0] == ages[1] and start >= 0:
-                age: Any = ages[0] + reach
-                rise = now - sums[start : start + span + 1 : step]
-            else:
-                age = np.arange(ages[0], ages[0] + span + 1, step) if ages[0] != ages[1] else ages[0]
-                age = age + reach
-                rise = now - np.take(sums, end - age, mode="clip")
-            rise -= p * (age * self.grain)
-            if max(rise.max(), -rise.min()) <= least[bucket - 1]:
-                continue
-            log = least_log if least_log == most_log else self._log[np.frexp(n)[1]]
-            m = age * self.grain * (1.0 - age * self.grain / n)
-            bound = np.sqrt(np.maximum(0.0, 2.0 * variance * log * m)) + 2.0 / 3.0 * log
-            held = np.minimum(self._buckets(row, taken), self.per_row)
-            failed = np.flatnonzero((bucket <= held) & (age * self.grain < n) & (np.abs(rise) > bound))
-            if len(failed) and (best is None or taken[failed[0]] < best[0]):
-                at = failed[0]
-                best = (int(taken[at]), row, bucket, int(age if np.ndim(age) == 0 else age[at]))
+        total /= n
+        return n, total
+
+    def _first_cut(self, sums: _Floats, size: int) -> _Cut | None:
+        """Return the first cut among the first `size` buckets."""
+        if size == 0:
+            return None
+        n, mean = self._windows(sums, size)
+        if size < self._screened:
+            return self._tested(sums, n, mean, np.arange(1, size + 1))
+        # From here on buckets come into the low rows, so that their boundaries are equally far back at every
+        # test, and inside the window.
+        steady = min(size, (2 * self.per_row + 1) << min(_LOW_ROWS, self.rows - 1))
+        every = 1 << _LOW_ROWS
+        first = steady + (-self._number - steady - 1) % every + 1
+        found = [
+            self._tested(
+                sums, n, mean, np.concatenate((np.arange(1, steady + 1), np.arange(first, size + 1, every)))
+            )
+        ]
+        for row in range(1, min(_LOW_ROWS, self.rows - 1) + 1):
+            every = 1 << row
+            first = steady + (every // 2 - self._number - steady - 1) % every + 1
+            if first <= size and self._may_fail(
+                sums, n[first - 1 :: every], mean[first - 1 :: every], row, first
+            ):
+                found.append(self._tested(sums, n, mean, np.arange(first, size + 1, every)))
+        return min((cut for cut in found if cut is not None), default=None)
+
+    def _may_fail(self, sums: _Floats, n: _Floats, mean: _Floats, row: int, begin: int) -> bool:
+        """Whether one of a row's tests, after `begin` buckets and every 2^row from there, may fail."""
+        step, count = 1 << row, len(n)
+        end = len(self._sums) - 1 + begin
+        now = sums[end : end + (count - 1) * step + 1 : step]
+        # First-row buckets newer than the row's own.
+        newer = sum(held << k for k, held in enumerate(self._filled[:row])) + begin
+        newer -= (begin + self._leads[row]) >> row << row
+        least_n = float(n.min())
+        log = float(self._log[int(least_n).bit_length()])
+        low, high = float(mean.min()), float(mean.max())
+        # p (1 - p) is smallest at an end.
+        variance = max(0.0, min(low * (1.0 - low), high * (1.0 - high)))
+        for some in range(1, self.per_row + 1, _TOGETHER):
+            buckets = range(some, min(some + _TOGETHER, self.per_row + 1))
+            ages = [newer + (bucket << row) for bucket in buckets]
+            # One bucket more is the same sums a test earlier.
+            older = as_strided(sums[end - ages[0] :], (len(ages), count), (-8 * step, 8 * step))
+            rise = now - older
+            rise -= mean * (np.array(ages)[:, np.newaxis] * float(self.grain))
+            for age, most, least in zip(
+                ages, rise.max(axis=1).tolist(), rise.min(axis=1).tolist(), strict=True
+            ):
+                n1 = age * self.grain
+                # m grows with n.
+                m = max(0.0, n1 * (1.0 - n1 / least_n))
+                bound = (math.sqrt(2.0 * variance * log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
+                if max(most, -least) > bound:
+                    return True
+        return False
+
+    def _tested(self, sums: _Floats, n: _Floats, mean: _Floats, taken: NDArray[np.int64]) -> _Cut | None:
+        """Return the first cut among the tests after so many buckets each, every boundary computed."""
+        number = taken + self._number
+        row = np.frexp((number & -number).astype(np.float64))[1].astype(np.int64)
+        taken, row = taken[row < self.rows], row[row < self.rows]
+        if len(taken) == 0:
+            return None
+        leads, filled = np.array([*self._leads[:-1], -(1 << 62)]), np.array(self._filled)
+        below = np.concatenate(([0], np.cumsum(filled << np.arange(self.rows))))
+        come = np.maximum(0, (taken + leads[row]) >> row)
+        held = filled[row] + come - 2 * np.maximum(0, (taken + leads[row + 1]) >> (row + 1))
+        newer = below[row] + taken - (come << row)
+        n, mean = n[taken - 1], mean[taken - 1]
+        log = self._log[np.frexp(n)[1]]
+        spread = 2.0 * log * np.maximum(0.0, mean * (1.0 - mean))
+        end = len(self._sums) - 1 + taken
+        now = sums[end]
+        best: _Cut | None = None
+        for some in range(1, self.per_row + 1, _TOGETHER):
+            bucket = np.arange(some, min(some + _TOGETHER, self.per_row + 1))[:, np.newaxis]
+            age = newer + (bucket << row)
+            n1 = age * float(self.grain)
+            rise = now - np.take(sums, end - age, mode="clip")
+            rise -= mean * n1
+            bound = np.sqrt(np.maximum(0.0, spread * n1 * (1.0 - n1 / n))) + 2.0 / 3.0 * log
+            failed = (np.abs(rise) > bound) & (n1 < n) & (bucket <= held)
+            tests = failed.any(axis=0)
+            if tests.any():
+                at = int(np.argmax(tests))
+                k = int(np.argmax(failed[:, at]))
+                cut = _Cut(int(taken[at]), int(row[at]), some + k, int(age[k, at]))
+                best = cut if best is None else min(best, cut)
         return best
-
-    def _least_bound(
-        self, row: int, ages: tuple[int, int], n: float, variance_log: float, log: float
-    ) -> NDArray[np.float64]:
-        """For each bucket of the row, return what the bound is never below: most boundaries stay far off.
-
-        m is n1 (1 - n1 / n): it grows with n, and in n1 it is smallest at one of the ends.
-        """
-        reach = np.arange(1, self.per_row + 1) << row
-        ends = np.stack([age + reach for age in ages]) * float(self.grain)
-        m = np.maximum(0.0, ends * (1.0 - ends / n)).min(axis=0)
-        least: NDArray[np.float64] = (np.sqrt(2.0 * variance_log * m) + 2.0 / 3.0 * log) * (1.0 - 1e-9)
-        return least

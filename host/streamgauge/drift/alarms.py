@@ -13,10 +13,6 @@ from ..errors import InputError
 UP = "up"
 DOWN = "down"
 
-# A scan starts with a small block after each alarm, so that a stream full of alarms is not scanned over and
-# over.
-_FIRST_BLOCK = 512
-
 
 @dataclass(frozen=True)
 class Alarm:
@@ -50,7 +46,11 @@ class Detector(ABC):
         All alarms so far.
     """
 
-    _last_block = 32768
+    # A scan starts with a small block after each alarm, so that a stream full of alarms is not scanned over
+    # and over. It grows: the larger a block, the less the calls of numpy count.
+    _first_block = 1024
+    _last_block = 1 << 18
+    _growth = 4
 
     def __init__(self) -> None:
         self.count = 0
@@ -95,38 +95,55 @@ class Detector(ABC):
         """
         x = self._checked(values)
         new: list[Alarm] = []
-        at, size = 0, _FIRST_BLOCK
+        at, size = 0, self._first_block
         while at < len(x):
             taken, found = self._scan(x[at : at + size])
             at += taken
             self.count += taken
-            size = min(2 * size, self._last_block)
+            size = min(self._growth * size, self._last_block)
             if found is not None:
                 new.append(Alarm(self.count - 1, *found))
                 self._after_alarm()
-                size = _FIRST_BLOCK
+                size = self._first_block
         self.alarms += new
         return new
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
-        x = np.asarray(values, dtype=np.float64)
-        if x.ndim != 1:
-            raise InputError(f"losses have {x.ndim} dimensions (expected one, a value per record)")
+        x = one_dimension(values)
         # The sum is finite unless a value is not, or unless values are absurdly large: then look closer.
-        if not np.isfinite(x.sum()) and not np.isfinite(x).all():
-            bad = int(np.flatnonzero(~np.isfinite(x))[0])
-            raise InputError(f"loss of record {bad} is {x[bad]} (expected a finite number)")
+        if not np.isfinite(x.sum()):
+            check_finite(x)
         return x
 
 
-def check_unit_range(x: NDArray[np.float64]) -> None:
-    """Refuse values outside [0, 1]."""
-    if len(x) and (x.min() < 0.0 or x.max() > 1.0):
-        bad = int(np.flatnonzero((x < 0.0) | (x > 1.0))[0])
+def one_dimension(values: ArrayLike) -> NDArray[np.float64]:
+    """Return losses as numbers, a value per record, or refuse them."""
+    x = np.asarray(values, dtype=np.float64)
+    if x.ndim != 1:
+        raise InputError(f"losses have {x.ndim} dimensions (expected one, a value per record)")
+    return x
+
+
+def check_finite(x: NDArray[np.float64]) -> None:
+    """Refuse what is not a finite number."""
+    finite = np.isfinite(x)
+    if not finite.all():
+        bad = int(np.argmin(finite))
+        raise InputError(f"loss of record {bad} is {x[bad]} (expected a finite number)")
+
+
+def check_unit_range(values: ArrayLike) -> NDArray[np.float64]:
+    """Return losses as numbers; refuse values outside [0, 1]."""
+    x = one_dimension(values)
+    # Not so either where one is no number.
+    if len(x) and not (x.min() >= 0.0 and x.max() <= 1.0):
+        check_finite(x)
+        bad = int(np.argmax((x < 0.0) | (x > 1.0)))
         raise InputError(
             f"loss of record {bad} is {x[bad]} (expected 0 to 1)",
             remedy="Divide losses by their largest value R",
         )
+    return x
 
 
 def check_positive(name: str, value: float, zero: bool = False) -> float:

@@ -18,6 +18,9 @@ from ..errors import InputError
 from .alarms import UP, check_positive, check_unit_range
 from .columns import COLUMN, ColumnDetector
 
+# Bounds are taken that much wider: the walk, which decides, rounds in another order.
+_ROUNDING = 1e-9
+
 
 class DDM(ColumnDetector):
     """DDM; an alarm's value is the rise ``p - p_min`` of the error rate, its direction always ``"up"``.
@@ -62,17 +65,15 @@ class DDM(ColumnDetector):
         self._sum = 0.0
         self._best = (math.inf, math.inf)
 
-    def _longest(self) -> int:
-        return 0 if self._n < self.warmup else super()._longest()
+    def _walked(self) -> bool:
+        return self._n < self.warmup
 
     def _checked(self, values: ArrayLike) -> NDArray[np.float64]:
-        x = super()._checked(values)
-        check_unit_range(x)
-        return x
+        return check_unit_range(values)
 
-    def _enter(self, states: tuple[NDArray[np.float64], ...], column: int) -> None:
+    def _enter(self, states: tuple[NDArray[np.float64], ...], at: int) -> None:
         p_min, s_min = states
-        self._best = (float(p_min[column]), float(s_min[column]))
+        self._best = (float(p_min[at]), float(s_min[at]))
 
     def _walk(self, records: NDArray[np.float64]) -> tuple[int, tuple[str, float] | None]:
         p_min, s_min = self._best
@@ -91,11 +92,59 @@ class DDM(ColumnDetector):
         return len(records), None
 
     def _columns(
-        self, x: NDArray[np.float64], sums: NDArray[np.float64]
+        self,
+        x: NDArray[np.float64],
+        own: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+    ) -> tuple[NDArray[np.intp], tuple[NDArray[np.float64], ...], NDArray[np.intp]]:
+        if self._n and len(own) >= self._screened:
+            looked = self._screen(own, numbers, sums)
+        else:
+            looked = np.arange(len(own))
+        rows = np.ascontiguousarray(x[looked].T)
+        return (looked, *self._follow(rows, numbers[looked], sums[looked]))
+
+    def _screen(
+        self, own: NDArray[np.float64], numbers: NDArray[np.float64], sums: NDArray[np.float64]
+    ) -> NDArray[np.intp]:
+        """Return the columns that may better the best level or hold an alarm.
+
+        Of values in [0, 1] that sum up to S, the first j sum up to j at most, and to S - (16 - j) at least.
+        So p is highest if S ones come first, and lowest after 16 - S zeros. p (1 - p) lies below its tangent
+        and above the lower of two ends.
+        """
+        zeros = COLUMN - own
+        least = sums / (zeros + numbers)
+        most = sums + own
+        most /= numbers + own
+        square = least * (1.0 - least)
+        ends = np.minimum(square, most * (1.0 - most))
+        ends /= numbers + COLUMN
+        s_least = np.sqrt(np.maximum(ends, 0.0, out=ends), out=ends)
+        square += np.maximum(0.0, 1.0 - 2.0 * least) * (most - least)
+        square /= numbers + 1.0
+        most += np.sqrt(np.maximum(square, 0.0, out=square), out=square)
+        least += s_least
+        p_min, s_min = self._best
+        # The best level there can be and the best there is at least after each column.
+        best = np.concatenate(([p_min + s_min], least))
+        np.minimum.accumulate(best, out=best)
+        reached = np.concatenate(([p_min + s_min], most[:-1]))
+        np.minimum.accumulate(reached, out=reached)
+        looked = least * (1.0 - _ROUNDING) < reached
+        # s_min changes where a column betters the best only.
+        s_after = np.concatenate(([s_min], np.where(looked, s_least, math.inf)))
+        np.minimum.accumulate(s_after, out=s_after)
+        looked |= most * (1.0 + _ROUNDING) > best[1:] + (self.level - 1.0) * s_after[1:]
+        return np.flatnonzero(looked)
+
+    def _follow(
+        self, x: NDArray[np.float64], first: NDArray[np.float64], before: NDArray[np.float64]
     ) -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.intp]]:
+        """Return the best level at the start of these columns and at the end, and those that may alarm."""
         columns = x.shape[1]
-        first = np.arange(self._n, self._n + x.size, COLUMN, dtype=np.float64)
-        numbers, before = first.copy(), sums.copy()
+        numbers, sums = first.copy(), before.copy()
         p, s = np.empty(columns), np.empty(columns)
         one = np.ones(columns)
         low, high = np.full(columns, math.inf), np.zeros(columns)
@@ -125,7 +174,7 @@ class DDM(ColumnDetector):
         least = s_min[:-1].copy()
         least[new] = np.minimum(least[new], s.min(axis=0))
         limit = best[1:] + (self.level - 1.0) * least
-        return (p_min, s_min), np.flatnonzero(high > limit * (1.0 - 1e-9))
+        return (p_min, s_min), np.flatnonzero(high > limit * (1.0 - _ROUNDING))
 
     @staticmethod
     def _levels(

@@ -23,6 +23,8 @@ from ..fading import block_length, check_alpha, powers
 from .alarms import DOWN, UP, check_positive
 from .columns import COLUMN, ColumnDetector
 
+_LEAST_DECAY = 1e-80
+
 
 class PageHinkley(ColumnDetector):
     """Page-Hinkley; an alarm's value is ``g``, the rise (or fall) summed up since the extreme.
@@ -76,11 +78,8 @@ class PageHinkley(ColumnDetector):
         self._sum = 0.0
         self._g = dict.fromkeys(self.directions, 0.0)
 
-    def _longest(self) -> int:
-        return block_length(self.fading)
-
-    def _enter(self, states: dict[str, NDArray[np.float64]], column: int) -> None:
-        self._g = {direction: float(g[column]) for direction, g in states.items()}
+    def _enter(self, states: dict[str, NDArray[np.float64]], at: int) -> None:
+        self._g = {direction: float(g[at]) for direction, g in states.items()}
 
     def _walk(self, records: NDArray[np.float64]) -> tuple[int, tuple[str, float] | None]:
         for taken, x in enumerate(records.tolist(), 1):
@@ -96,71 +95,205 @@ class PageHinkley(ColumnDetector):
         return len(records), None
 
     def _columns(
-        self, x: NDArray[np.float64], sums: NDArray[np.float64]
-    ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.intp]]:
-        """Return ``g`` at the start of every column and at the end, and the columns that may hold an alarm.
+        self,
+        x: NDArray[np.float64],
+        own: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+    ) -> tuple[NDArray[np.intp], dict[str, NDArray[np.float64]], NDArray[np.intp]]:
+        low, high = float(x.min()), float(x.max())
+        if self._n:
+            # Means then lie between the two as well.
+            low, high = min(low, self._sum / self._n), max(high, self._sum / self._n)
+        # Wider than what the sums of a block are rounded by; the walk decides.
+        slack = 1e-9 * self.threshold + 1e-10 * max(abs(low), abs(high))
+        limit = self.threshold - slack
+        if len(own) < self._screened:
+            looked, most = np.arange(len(own)), dict.fromkeys(self.directions, 0.0)
+        else:
+            looked, most = self._screen(own, numbers, sums, (low, high), limit, slack)
+        starts, highest = self._follow(x[looked], looked, numbers[looked], sums[looked], most)
+        return looked, starts, np.flatnonzero(highest > limit)
+
+    def _screen(
+        self,
+        own: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        span: tuple[float, float],
+        limit: float,
+        slack: float,
+    ) -> tuple[NDArray[np.intp], dict[str, float]]:
+        """Return the columns to be looked at, and what g is nowhere above, for each direction."""
+        most = {}
+        # A target is a column whose g at the start is asked for; one past the last: the end.
+        near, anew = np.zeros(len(own) + 1, dtype=bool), []
+        near[-1] = True
+        decay = self.fading**COLUMN
+        for name in self.directions:
+            rise, total = self._bounds(name, own, numbers, sums, span)
+            g = reflected(self._g[name], rise, total, decay)
+            most[name] = float(g.max())
+            near[:-1] |= g[:-1] + rise > limit
+            anew.append(np.flatnonzero(decay * g[:-1] + total < -slack))
+        return _stretches(np.flatnonzero(near), anew), most
+
+    def _bounds(
+        self,
+        name: str,
+        own: NDArray[np.float64],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        span: tuple[float, float],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what g can at most rise by within each column, and what is added to it over a whole column.
+
+        Let y be how far a record lies above the lowest (downwards: below the highest) value, W the largest y,
+        and S the sum of a column's. Over j records g rises by at most their y less j c, c being delta plus
+        the least that the mean of y can be in the column. A sum of y takes y / W records at least: hence S (1
+        - c / W), reached when the largest come first. To a g that has not been at 0 since the column's start,
+        16 steps add at most S - 16 c, and with a < 1 at most S less c for each weight. Without fading g would
+        nowhere be smaller, so the first bound holds then, too.
+        """
+        low, high = span
+        if name == UP:
+            above, before = own - COLUMN * low, sums - low * numbers
+        else:
+            above, before = COLUMN * high - own, high * numbers - sums
+        before /= numbers + COLUMN
+        np.maximum(before, 0.0, out=before)
+        before += self.delta
+        weight = COLUMN if self.fading == 1.0 else -np.expm1(COLUMN * np.log(self.fading)) / (1 - self.fading)
+        fall = above - weight * before
+        if high == low:
+            return np.zeros(len(own)), fall
+        before *= -1.0 / (high - low)
+        before += 1.0
+        above *= before
+        return np.maximum(above, 0.0, out=above), fall
+
+    def _follow(
+        self,
+        x: NDArray[np.float64],
+        looked: NDArray[np.intp],
+        numbers: NDArray[np.float64],
+        sums: NDArray[np.float64],
+        most: dict[str, float],
+    ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+        """Return g at the start of the columns that are looked at, and at the end; and the highest in each.
 
         From g at a column's start, ``g_j = max(h_j, a^(j+1) g + A_j)`` with h the same recurrence from 0
         and A the faded sum of the steps. So h and A of all columns are had at once, row by row, and g from
-        column to column after it. In a column g stays below its value at the end plus what it can fall in
-        15 steps; few columns come near the threshold by that.
+        column to column after it. Where columns were left out, g starts with 0 (see `_stretches`). With a < 1
+        the highest may be less than what is returned.
         """
-        columns = x.shape[1]
-        numbers = np.arange(self._n, self._n + x.size, COLUMN, dtype=np.float64)
-        zero, delta = np.zeros(columns), np.full(columns, self.delta)
-        deviation, step = np.empty(columns), np.empty(columns)
-        walks = [(name, np.zeros(columns), np.zeros(columns)) for name in self.directions]
-        low, high = float(x.min()), float(x.max())
-        steepest = {}
-        if UP in self.directions:
-            steepest[UP] = self._mean_at_most(high, numbers, sums) - low
-        if DOWN in self.directions:
-            steepest[DOWN] = self._mean_at_most(-low, numbers, -sums) + high
-        for row in x:
-            numbers += 1.0
+        shape = len(self.directions), len(looked)
+        deviation, step = np.empty(len(looked)), np.empty(shape)
+        one, delta, zero = np.ones(len(looked)), np.full(shape, self.delta), np.zeros(shape)
+        h, total, highest_h, highest_total = np.zeros((4, *shape))
+        for row in np.ascontiguousarray(x.T):
+            numbers += one
             sums += row
             np.divide(sums, numbers, out=deviation)
             np.subtract(row, deviation, out=deviation)
-            for name, h, total in walks:
+            for way, name in zip(step, self.directions, strict=True):
                 if name == UP:
-                    np.subtract(deviation, delta, out=step)
+                    way[:] = deviation
                 else:
-                    np.add(deviation, delta, out=step)
-                    np.negative(step, out=step)
-                if self.fading != 1.0:
-                    h *= self.fading
-                    total *= self.fading
-                h += step
-                total += step
-                np.maximum(h, zero, out=h)
-        starts = {}
-        risky = np.zeros(columns, dtype=bool)
-        for name, h, total in walks:
-            g = self._at_columns(self._g[name], h, total)
-            starts[name] = g
-            fall = np.maximum(0.0, steepest[name] + self.delta) * (COLUMN - 1)
-            # With fading, a step also loses a share of what g was.
-            most = (g[1:] + fall) / self.fading ** (COLUMN - 1)
-            # A hair below the threshold: the walk, which decides, rounds in another order.
-            risky |= most > self.threshold * (1.0 - 1e-9)
-        return starts, np.flatnonzero(risky)
+                    np.negative(deviation, out=way)
+            step -= delta
+            if self.fading != 1.0:
+                h *= self.fading
+                total *= self.fading
+            h += step
+            total += step
+            np.maximum(h, zero, out=h)
+            np.maximum(highest_h, h, out=highest_h)
+            np.maximum(highest_total, total, out=highest_total)
+        starts, after_gap = {}, np.flatnonzero(looked[1:] - looked[:-1] > 1) + 1
+        for k, name in enumerate(self.directions):
+            total[k, after_gap] = -most[name]
+            g = self._g[name] if looked[0] == 0 else 0.0
+            starts[name] = reflected(g, h[k], total[k], self.fading**COLUMN)
+            starts[name][after_gap] = 0.0
+            highest_total[k] += starts[name][:-1]
+        return starts, np.maximum(highest_h, highest_total).max(axis=0)
 
-    @staticmethod
-    def _mean_at_most(
-        high: float, numbers: NDArray[np.float64], sums: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return what the mean does not exceed in each column, from number and sum before it."""
-        mean = (sums + COLUMN * high) / (numbers + COLUMN)
-        return np.maximum(mean, np.divide(sums, numbers, out=mean.copy(), where=numbers > 0))
 
-    def _at_columns(
-        self, g: float, low: NDArray[np.float64], total: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return g at every column's start and at the end: ``g' = max(low, a^16 g + total)`` each time.
+def _stretches(targets: NDArray[np.intp], anew: list[NDArray[np.intp]]) -> NDArray[np.intp]:
+    """Return the columns from which g at the start of every target follows, and the targets.
 
-        Scaled by the decay so far, that is a sum less a running minimum.
-        """
-        up, down = powers(self.fading**COLUMN, len(low))
-        path = np.cumsum(total * down)
-        scaled = path + np.maximum(g, np.maximum.accumulate(low * down - path))
-        return np.concatenate(([g], scaled * up))
+    In a column that is in `anew` even the largest g that is possible comes to 0 at some record. So what g is
+    after it does not depend on what it was before: start with 0 there, or anywhere before.
+
+    Parameters
+    ----------
+    targets : ndarray
+        Ascending; the last is one past the last column.
+    anew : list of ndarray
+        Such columns for each direction, ascending.
+    """
+    begin = targets.copy()
+    for columns in anew:
+        found = np.searchsorted(columns, targets)
+        known = np.concatenate(([0], columns))[found]
+        begin = np.minimum(begin, known)
+    end = int(targets[-1])
+    change = np.bincount(begin, minlength=end + 2)
+    change[1:] -= np.bincount(targets, minlength=end + 1)
+    return np.flatnonzero(np.cumsum(change[:end]) > 0)
+
+
+def reflected(
+    g: float, low: NDArray[np.float64], total: NDArray[np.float64], decay: float
+) -> NDArray[np.float64]:
+    """Return g and what becomes of it by ``g' = max(low, decay g + total)``, element by element.
+
+    Scaled by the decay so far, that is a sum less a running minimum. In pieces, so that the scale stays
+    representable.
+
+    Parameters
+    ----------
+    g : float
+    low, total : ndarray, shape (n,)
+    decay : float
+        From 0 to 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n + 1,)
+    """
+    count = len(low)
+    result = np.empty(count + 1)
+    result[0] = g
+    if decay == 1.0:
+        path = np.cumsum(total)
+        least = low - path
+        np.maximum.accumulate(least, out=least)
+        np.maximum(least, g, out=least)
+        np.add(path, least, out=result[1:])
+        return result
+    # Less than this share of g is lost in the rounding of what is added.
+    decay = max(decay, _LEAST_DECAY)
+    piece = block_length(decay)
+    up, down = powers(decay, piece)
+    if count <= piece:
+        up, down, piece = up[:count], down[:count], count
+    pieces = -(-count // piece)
+    missing = pieces * piece - count
+    if missing:
+        low, total = (np.concatenate((part, np.zeros(missing))) for part in (low, total))
+    path = total.reshape(pieces, piece) * down
+    np.cumsum(path, axis=1, out=path)
+    least = low.reshape(pieces, piece) * down
+    least -= path
+    np.maximum.accumulate(least, axis=1, out=least)
+    starts = []
+    for sum_, most in zip(path[:, -1].tolist(), least[:, -1].tolist(), strict=True):
+        starts.append(g)
+        g = (sum_ + max(g, most)) * float(up[-1])
+    np.maximum(least, np.array(starts)[:, np.newaxis], out=least)
+    path += least
+    path *= up
+    result[1:] = path.ravel()[:count]
+    return result
