@@ -13,8 +13,8 @@ from gauge.align import Align
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
 from gauge.pump import DETECTORS, ENTRY, ROOM, hand_on, pump
-from gauge.runs import segment, take
-from gauge.samples import entries, free
+from gauge.runs import take
+from gauge.samples import entries, free, segments
 from gauge.slices import Slices
 
 _M = const(0x3FFFFFFF)
@@ -121,6 +121,10 @@ class Node:
         )
         # predict(t, label), truth(t, label), predict_with(t, label, confidence), predict_b(t, label).
         self.predict, self.truth, self.predict_with, self.predict_b = entries(self, self._join)
+        # truth_segment(label, start, end) and predict_segment(label, start, end).
+        closed = 2 if config["closed"] else 0
+        self.truth_segment = segments(self, closed)
+        self.predict_segment = segments(self, closed + 1)
 
     def predict_level(self, level, end):
         """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
@@ -138,29 +142,6 @@ class Node:
     def levels_end(self, t):
         """The hierarchy's recording ends at tick `t`."""
         self.parts["hierarchy"].finish(t)
-
-    def predict_segment(self, label, start, end):
-        """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
-        self._segment(1, label, start, end)
-
-    def truth_segment(self, label, start, end):
-        """A true segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
-        self._segment(0, label, start, end)
-
-    def _segment(self, side, label, start, end):
-        w = self._join
-        if w[_BUSY]:
-            # Only samples can wait.
-            w[_OVERRUN] += 1
-        elif type(label) is int and type(start) is int and type(end) is int:
-            w[_BUSY] = 1
-            if self.config["closed"]:
-                end = (end & _M) - _M  # + 1: a sum of 2^30 would be an object
-            segment(w, label << 1 | side, start, end)
-            pump(self)
-            free(self)
-        else:
-            w[_BAD_LABEL] += 1
 
     def predict_batch(self, t, labels):
         """One label a slice from tick `t` on: bytes, bytearray or array('B')."""

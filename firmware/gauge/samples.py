@@ -14,9 +14,12 @@ else:
     from gauge._cpython import const, micropython, ptr32
 
 from gauge.pump import pump
-from gauge.runs import sure, take
+from gauge.runs import change, resume, segment, sure, take
 
 _M = const(0x3FFFFFFF)
+_H = const(0x20000000)
+_FAR = const(0x1C000000)
+_UNKNOWN = const(255)
 _NO_LABEL = const(254)  # stands for what is no byte
 _LONGEST = const(0x10000000)
 
@@ -30,6 +33,7 @@ _RECORDS = const(5)
 _LIMIT = const(6)
 _MASK = const(33)
 _OVERLAP = const(37)
+_GAP = const(38)
 _LABELS = const(39)
 _LOSING = const(43)
 _BAD_LABEL = const(46)
@@ -43,6 +47,8 @@ _QUEUE_MASK = const(7)
 _BIN = const(78)
 _HALF_BIN = const(79)
 _SURE = const(83)
+_RING = const(84)
+_WORDS = const(10)
 _T = const(7)
 _Q = const(17)
 _STATE = const(0)
@@ -52,6 +58,9 @@ _END = const(3)
 _LAST = const(4)
 _HEAD = const(5)
 _TAIL = const(6)
+_RAW = const(9)
+_CLOSED = const(1)
+_OPEN = const(2)
 # Words of the ring of changes of the confidence; runs.py says what they are.
 _CHANGES_HEAD = const(1)
 _CHANGES_TAIL = const(2)
@@ -287,3 +296,106 @@ def entries(node, j):
             w[_WITH] = x << 16
 
     return predict, truth, predict_with, predict_b
+
+
+def segments(node, what):
+    """The node's `truth_segment` (what: 0) or `predict_segment` (1); 2 more: both ends are inclusive."""
+    # Node and join's state besides three arguments and the side would be too many variables.
+
+    @micropython.viper
+    def tell(label, start, end):
+        j = node._join
+        w = ptr32(j)
+        if w[_BUSY]:
+            # Only samples can wait.
+            w[_OVERRUN] = w[_OVERRUN] + 1
+            return
+        try:
+            x = int(label)
+            a = int(start)
+            b = int(end)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        w[_BUSY] = 1
+        if x >> 8:
+            x = _NO_LABEL
+        s = int(what)
+        a &= _M
+        b = (b + (s >> 1)) & _M
+        s &= 1
+        o = _T + _WORDS * s
+        overlap = w[_OVERLAP]
+        # The usual case: it begins where the side ends or later, and the ring has room for all that follows
+        # from it. Anything else is for `segment`, which does the same in its own words.
+        usual = 0
+        held = 0
+        over = 0
+        known = w[o + _END]
+        n = (b - a) & _M
+        if n and n <= _LONGEST and (x < w[_LABELS] or (x == _UNKNOWN and s == 0)):
+            usual = w[o + _STATE]
+            if usual == _OPEN:
+                usual = 0
+                if overlap and ((a - w[o + _START]) | (b - w[o + _RAW])) & _H == 0:
+                    # One is held back; its own time ends where this one begins.
+                    usual = 1
+                    held = 1
+                    known = w[o + _RAW]
+                    over = (known - a) & _M
+                    if over & _H:
+                        over = 0
+                    known = (known - over) & _M
+        gap = (a - known) & _M
+        m = w[_MASK]
+        k = w[o + _TAIL]
+        if k - w[o + _HEAD] < m and gap <= _LONGEST and ((known - w[_POS]) & _M) + gap + n <= _FAR and usual:
+            # Into the ring goes what was held back, then the gap, then this one unless it is held back.
+            put = held
+            y = w[o + _LABEL]
+            to = known
+            i = 0
+            while i < 3:
+                if put:
+                    n = (m + 1) * s + (k & m)
+                    if overlap:
+                        w[_RING + 4 * (m + 1) + n] = over
+                    n = _RING + (n << 1)
+                    w[n] = y
+                    w[n + 1] = to
+                    k += 1
+                over = 0
+                put = 1 - overlap
+                y = x
+                to = b
+                if i == 0:
+                    put = gap
+                    y = 0
+                    if s == 0:
+                        y = w[_GAP]
+                    to = a
+                i += 1
+            w[_FAST] = 0
+            w[o + _TAIL] = k
+            w[o + _LABEL] = x
+            w[o + _START] = a
+            w[o + _LAST] = (b - 1) & _M
+            w[o + _STATE] = _CLOSED
+            if overlap:
+                w[o + _STATE] = _OPEN
+                w[o + _RAW] = b
+                b = a
+            w[o + _END] = b
+            if gap and s and w[_SURE]:
+                change(j, known, 0)
+                resume(j, a)
+            if overlap or w[_LOSING] or w[_T + _Q - o + _END] != w[_POS]:
+                pump(node)
+        else:
+            segment(j, x << 1 | s, a, b)
+            pump(node)
+        w[_BUSY] = 0
+        if w[_QUEUED] != w[_TAKEN]:
+            _catch_up(node)
+
+    return tell
