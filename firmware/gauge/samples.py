@@ -14,7 +14,7 @@ else:
     from gauge._cpython import const, micropython, ptr32
 
 from gauge.pump import pump
-from gauge.runs import change, resume, segment, sure, take
+from gauge.runs import segment, sure, take
 
 _M = const(0x3FFFFFFF)
 _H = const(0x20000000)
@@ -129,11 +129,11 @@ def entries(node, j):
         if x >> 8:
             x = _NO_LABEL
         x |= w[_WITH]
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 1, now & _M, x)
             return
         w[_BUSY] = 1
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
+        if (now ^ w[_Q + _END]) | (x ^ w[_Q + _LABEL]) | (w[_FAST] ^ 1) == 0:
             end = (now + w[_SLICE]) & _M
             if ((end - w[_Q + _START]) & _M) <= _LONGEST:
                 w[_Q + _END] = end
@@ -154,15 +154,13 @@ def entries(node, j):
                     w[_RECORDS] = x
                     if x >= w[_LIMIT]:
                         pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
-            pump(node)
+                x = 0 - 1
+        if x >= 0:
+            take(x, j, 0, j, 1, now & _M)
+            if (w[_T + _END] ^ w[_POS]) | w[_LOSING] | ((w[_MASK] - w[_Q + _TAIL] + w[_Q + _HEAD]) & _H):
+                pump(node)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -177,11 +175,11 @@ def entries(node, j):
             return
         if x >> 8:
             x = _NO_LABEL
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 0, now & _M, x)
             return
         w[_BUSY] = 1
-        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL]:
+        if (now ^ w[_T + _END]) | (x ^ w[_T + _LABEL]) | (w[_FAST] ^ 1) == 0:
             end = (now + w[_SLICE]) & _M
             if ((end - w[_T + _START]) & _M) <= _LONGEST:
                 w[_T + _END] = end
@@ -202,15 +200,13 @@ def entries(node, j):
                     w[_RECORDS] = x
                     if x >= w[_LIMIT]:
                         pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(x, j, 0, j, 0, now & _M)
-        if w[_Q + _END] != w[_POS] or w[_LOSING] or w[_T + _TAIL] - w[_T + _HEAD] > w[_MASK]:
-            pump(node)
+                x = 0 - 1
+        if x >= 0:
+            take(x, j, 0, j, 0, now & _M)
+            if (w[_Q + _END] ^ w[_POS]) | w[_LOSING] | ((w[_MASK] - w[_T + _TAIL] + w[_T + _HEAD]) & _H):
+                pump(node)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -228,7 +224,7 @@ def entries(node, j):
             return
         if x >> 8:
             x = _NO_LABEL
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 1, now & _M, x | c << 8 | w[_WITH])
             return
         w[_BUSY] = 1
@@ -249,7 +245,7 @@ def entries(node, j):
             else:
                 sure(j, now & _M, c)
         x |= w[_WITH]
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL]:
+        if (now ^ w[_Q + _END]) | (x ^ w[_Q + _LABEL]) | (w[_FAST] ^ 1) == 0:
             end = (now + w[_SLICE]) & _M
             if ((end - w[_Q + _START]) & _M) <= _LONGEST:
                 w[_Q + _END] = end
@@ -270,15 +266,13 @@ def entries(node, j):
                     w[_RECORDS] = x
                     if x >= w[_LIMIT]:
                         pump(node)
-                w[_BUSY] = 0
-                if w[_QUEUED] != w[_TAKEN]:
-                    _catch_up(node)
-                return
-        take(x, j, 0, j, 1, now & _M)
-        if w[_T + _END] != w[_POS] or w[_LOSING] or w[_Q + _TAIL] - w[_Q + _HEAD] > w[_MASK]:
-            pump(node)
+                x = 0 - 1
+        if x >= 0:
+            take(x, j, 0, j, 1, now & _M)
+            if (w[_T + _END] ^ w[_POS]) | w[_LOSING] | ((w[_MASK] - w[_Q + _TAIL] + w[_Q + _HEAD]) & _H):
+                pump(node)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -318,84 +312,81 @@ def segments(node, what):
             w[_BAD_LABEL] = w[_BAD_LABEL] + 1
             return
         w[_BUSY] = 1
-        if x >> 8:
-            x = _NO_LABEL
+        m = _M
         s = int(what)
-        a &= _M
-        b = (b + (s >> 1)) & _M
+        a &= m
+        b = (b + (s >> 1)) & m
         s &= 1
         o = _T + _WORDS * s
         overlap = w[_OVERLAP]
-        # The usual case: it begins where the side ends or later, and the ring has room for all that follows
-        # from it. Anything else is for `segment`, which does the same in its own words.
-        usual = 0
-        held = 0
-        over = 0
+        # In the usual case it begins where the side ends or later, and the ring has room for all that
+        # follows from it. Then none of these numbers is negative: a branch takes three times their space.
+        n = (b - a) & m
+        i = w[o]
+        usual = (w[_LABELS] - 1 - x) | x
+        if (x ^ _UNKNOWN) | s == 0:
+            usual = 0
+        usual |= (n - 1) | (_LONGEST - n) | (i - _CLOSED) | (_CLOSED + overlap - i)
         known = w[o + _END]
-        n = (b - a) & _M
-        if n and n <= _LONGEST and (x < w[_LABELS] or (x == _UNKNOWN and s == 0)):
-            usual = w[o + _STATE]
-            if usual == _OPEN:
-                usual = 0
-                if overlap and ((a - w[o + _START]) | (b - w[o + _RAW])) & _H == 0:
-                    # One is held back; its own time ends where this one begins.
-                    usual = 1
-                    held = 1
-                    known = w[o + _RAW]
-                    over = (known - a) & _M
-                    if over & _H:
-                        over = 0
-                    known = (known - over) & _M
-        gap = (a - known) & _M
-        m = w[_MASK]
+        over = 0
+        put = i >> 1
+        if put:
+            # One is held back; its own time ends where this one begins.
+            known = w[o + _RAW]
+            usual |= 0 - (((a - w[o + _START]) | (b - known)) & _H)
+            over = (known - a) & m
+            if over & _H:
+                over = 0
+            known = (known - over) & m
+        gap = (a - known) & m
         k = w[o + _TAIL]
-        if k - w[o + _HEAD] < m and gap <= _LONGEST and ((known - w[_POS]) & _M) + gap + n <= _FAR and usual:
+        i = w[_MASK]
+        usual |= (0 - gap) & (0 - s) & (0 - w[_SURE])
+        usual |= (_LONGEST - gap) | (_FAR - ((known - w[_POS]) & m) - gap - n) | (i - 1 - k + w[o + _HEAD])
+        if usual < 0:
+            # `segment` of runs.py does the same, and all else.
+            if x >> 8:
+                x = _NO_LABEL
+            segment(j, x << 1 | s, a, b)
+            i = 1
+        else:
             # Into the ring goes what was held back, then the gap, then this one unless it is held back.
-            put = held
             y = w[o + _LABEL]
             to = known
-            i = 0
-            while i < 3:
+            m = 2
+            while m >= 0:
                 if put:
-                    n = (m + 1) * s + (k & m)
+                    n = (i + 1) * s + (k & i)
                     if overlap:
-                        w[_RING + 4 * (m + 1) + n] = over
+                        w[_RING + 4 * (i + 1) + n] = over
                     n = _RING + (n << 1)
                     w[n] = y
                     w[n + 1] = to
                     k += 1
                 over = 0
-                put = 1 - overlap
-                y = x
-                to = b
-                if i == 0:
-                    put = gap
-                    y = 0
-                    if s == 0:
-                        y = w[_GAP]
-                    to = a
-                i += 1
+                put = gap
+                y = w[_GAP] & (s - 1)
+                to = a
+                if m < 2:
+                    put = 1 - overlap
+                    y = x
+                    to = b
+                m -= 1
             w[_FAST] = 0
             w[o + _TAIL] = k
             w[o + _LABEL] = x
             w[o + _START] = a
             w[o + _LAST] = (b - 1) & _M
-            w[o + _STATE] = _CLOSED
+            w[o] = _CLOSED + overlap
             if overlap:
-                w[o + _STATE] = _OPEN
                 w[o + _RAW] = b
                 b = a
             w[o + _END] = b
-            if gap and s and w[_SURE]:
-                change(j, known, 0)
-                resume(j, a)
-            if overlap or w[_LOSING] or w[_T + _Q - o + _END] != w[_POS]:
-                pump(node)
-        else:
-            segment(j, x << 1 | s, a, b)
+            i = overlap | w[_LOSING] | (w[_T + _Q - o + _END] ^ w[_POS])
+        if i:
             pump(node)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     return tell
