@@ -125,19 +125,19 @@ class Node:
         closed = 2 if config["closed"] else 0
         self.truth_segment = segments(self, closed)
         self.predict_segment = segments(self, closed + 1)
+        if loss:
+            self.loss = loss.record
+        if "hierarchy" in on:
+            part = self.parts["hierarchy"]
+            # predict_level(level, end), truth_level(level, end), levels_until(t).
+            self.predict_level = part.prediction
+            self.truth_level = part.truth
+            self.levels_until = part.advance
 
-    def predict_level(self, level, end):
-        """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
-        self.parts["hierarchy"].prediction(level, end)
+    def _absent(self, *given):
+        raise KeyError("what this entry is for is not in the node's config")
 
-    def truth_level(self, level, end):
-        """A true segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
-        self.parts["hierarchy"].truth(level, end)
-
-    @micropython.viper
-    def levels_until(self, t):
-        """All boundaries before tick `t` are told: the hierarchy is scored as far as they allow."""
-        self.parts["hierarchy"].advance(t)
+    loss = predict_level = truth_level = levels_until = _absent
 
     def levels_end(self, t):
         """The hierarchy's recording ends at tick `t`."""
@@ -150,10 +150,6 @@ class Node:
     def truth_batch(self, t, labels):
         """One true label a slice from tick `t` on: bytes, bytearray or array('B')."""
         _batch(self, 0, t, labels)
-
-    def loss(self, x):
-        """A loss of the program's own, a whole number in [0, loss_max]."""
-        self.parts["loss"].record(x)
 
     def finish(self):
         """The recording ends: open segments are closed and everything is settled. What comes next

@@ -70,19 +70,19 @@ _CHANGES = const(6)
 _LOST_CHANGE = const(256)
 
 
-@micropython.viper
-def _later(node, side: int, t: int, label: int):
+def _later(node, side, t, label):
     # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
     # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
-    w = ptr32(node._join)
-    if ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
-        w[_OVERRUN] = w[_OVERRUN] + 1
+    w = node._join
+    n = w[_QUEUED]
+    if (n - w[_TAKEN]) & _M > _QUEUE_MASK:
+        w[_OVERRUN] += 1
     else:
-        i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
+        i = _QUEUE + 2 * (n & _QUEUE_MASK)
         w[i] = t
         w[i + 1] = label | side << 24
-        w[_QUEUED] = (w[_QUEUED] + 1) & _M
-    if w[_BUSY] == 0:
+        w[_QUEUED] = n + 1 if n < _M else 0  # a sum of 2^30 would be an object
+    if not w[_BUSY]:
         _catch_up(node)
 
 
