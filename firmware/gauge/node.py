@@ -12,7 +12,7 @@ from gauge import join, runs
 from gauge.align import Align
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
-from gauge.pump import DETECTORS, ENTRY, ROOM, hand_on, pump
+from gauge.pump import DETECTORS, ENTRY, ROOM, pump
 from gauge.runs import take
 from gauge.samples import entries, free, segments
 from gauge.slices import Slices
@@ -24,6 +24,7 @@ _SLICE = const(1)
 _BAD_LABEL = const(46)
 _BUSY = const(56)
 _OVERRUN = const(59)
+_OUT = const(81)
 
 # Estimators that a node may do without: module, class, its update.
 _MORE_PARTS = {
@@ -171,7 +172,9 @@ class Node:
                 b[i] = 0
             b[0] = 255
             b[5] = 16
-            hand_on(self._arrays, 1)
+            self._join[_OUT] = 1
+            join.flush(self._join)
+            pump(self)
             join.restart(self._join)
         free(self)
 
