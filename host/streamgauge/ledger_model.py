@@ -167,7 +167,8 @@ def ledger_bytes(config: Config) -> int:
 
 
 # Attributes of the node's objects: the array; align has its cells besides, loss its ring, holdout its set.
-_ATTRIBUTES = {"align": 2, "loss": 2, "holdout": 2}
+# What the program calls directly is a closure that loss and hierarchy keep too.
+_ATTRIBUTES = {"align": 2, "loss": 2 + 1, "holdout": 2, "hierarchy": 1 + 3}
 _ON_BOARD = ("align", "slices", "prequential", "loss")
 # Parts that take records, so that the node keeps their update and their array.
 _FED = ("page_hinkley", "ddm", "adwin", "compare", "forgetting", "reliability")
@@ -180,8 +181,14 @@ def objects_bytes(config: Config) -> int:
     made = [*on, *(["loss"] if config["loss_max"] else [])]
     further = [name for name in on if name in _FURTHER]
     fed = sum(name in _FED for name in further)
-    node = heap.instance(9)  # config, ledger, join, parts, arrays, and four entries:
-    node += 2 * heap.cell() + 3 * heap.closure(2) + heap.closure(1)
+    # config, ledger, join, parts, arrays, and entries: of one label, of segments, and those of two parts.
+    one_label = 2 * heap.cell() + 3 * heap.closure(2) + heap.closure(1)
+    by_itself = 2 * heap.cell() + heap.closure(2)
+    node = heap.instance(5 + 4 + 2 + ("loss" in made) + 3 * ("hierarchy" in on)) + one_label + 2 * by_itself
+    if "loss" in made:
+        node += by_itself
+    if "hierarchy" in on:
+        node += 2 * by_itself + heap.cell() + heap.closure(1)
     ledger = heap.instance(3) + heap.appended_list(len(taken)) + len(taken) * heap.fixed_tuple(2)
     confidence = heap.fixed_tuple(3) if "reliability" in on else 0
     listed = heap.dictionary(len(_ON_BOARD) + len(further), len(_ON_BOARD)) + heap.fixed_tuple(7)
