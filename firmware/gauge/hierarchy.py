@@ -339,65 +339,104 @@ def _score(w: ptr32, x: int, p, rest: int):
             w[_SAME] = same
 
 
-@micropython.viper
-def begin(p, t: int):
+def begin(w, t):
     """A recording begins at tick `t`; what was told of another one is dropped, the sums go on."""
-    w = ptr32(p)
     if w[_LAG]:
-        _score(p, 0, p, 0)
+        _score(w, 0, w, 0)
     w[_SAME] = 0
     w[_ON] = 1
-    w[_QUERY] = 0
-    w[_TOLD] = 0
-    w[_AHEAD] = 0
+    for i in range(_QUERY, _LATE):
+        w[i] = 0
     w[_TICK] = t & _M
-    w[_LEFT] = 0
-    x = _LEVELS
-    while x < _RINGS:
-        w[x] = 0
-        x += 1
+    for i in range(_LEVELS, _RINGS):
+        w[i] = 0
 
 
-@micropython.viper
-def boundary(p, side: int, level: int, t: int):
-    """A segment of that level (0: the coarsest; side 0: truth, 1: prediction) ended at tick `t`."""
-    w = ptr32(p)
-    if level < 0 or level >= w[_TRUTH + side]:
-        w[_LEVEL] += 1
-        return
-    if not w[_ON]:
-        begin(p, t)
-    d = (t - w[_TICK]) & _M
-    if d >= _H:
-        w[_LATE] += 1
-        return
-    frame = (w[_TOLD] + d // w[_TICKS]) & _M
-    cap = w[_CAP]
-    if side:
-        level += w[_TRUTH]
-    x = _LEVELS + 4 * level
-    ring = _RINGS + cap * level
-    count = w[x + _L_COUNT]
-    i = w[x + _L_HEAD] + count
-    if count:
-        last = i - 1
-        if last >= cap:
-            last -= cap
-        d = (frame - w[ring + last]) & _M
-        if not d:
-            return  # a segment shorter than a frame
-        if d >= _H:
-            w[_ORDER] += 1
+def taker(p, side):
+    """What takes the boundaries of the truth (side 0) or the prediction (1); a closure, as in samples.py."""
+
+    @micropython.viper
+    def tell(level, end):
+        """A segment of `level` (0: the coarsest) ended at tick `end`."""
+        w = ptr32(p)
+        s = int(side)
+        k = int(level)
+        now = int(end)
+        if k < 0 or k >= w[_TRUTH + s]:
+            w[_LEVEL] = w[_LEVEL] + 1
             return
-    else:
-        w[_SAME] = 0  # how long the last query's values hold was said without it
-    if count == cap:
-        w[_OVER + side] += 1
-        return
-    if i >= cap:
-        i -= cap
-    w[ring + i] = frame
-    w[x + _L_COUNT] = count + 1
+        if not w[_ON]:
+            begin(p, now)
+        d = (now - w[_TICK]) & _M
+        if d >= _H:
+            w[_LATE] = w[_LATE] + 1
+            return
+        frame = (w[_TOLD] + d // w[_TICKS]) & _M
+        cap = w[_CAP]
+        if s:
+            k += w[_TRUTH]
+        x = _LEVELS + 4 * k
+        ring = _RINGS + cap * k
+        count = w[x + _L_COUNT]
+        i = w[x + _L_HEAD] + count
+        if count:
+            last = i - 1
+            if last >= cap:
+                last -= cap
+            d = (frame - w[ring + last]) & _M
+            if not d:
+                return  # a segment shorter than a frame
+            if d >= _H:
+                w[_ORDER] = w[_ORDER] + 1
+                return
+        else:
+            w[_SAME] = 0  # how long the last query's values hold was said without it
+        if count == cap:
+            w[_OVER + s] = w[_OVER + s] + 1
+            return
+        if i >= cap:
+            i -= cap
+        w[ring + i] = frame
+        w[x + _L_COUNT] = count + 1
+
+    return tell
+
+
+def watermark(p):
+    """What takes the time up to which all boundaries are told."""
+
+    @micropython.viper
+    def advance(t):
+        """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
+        w = ptr32(p)
+        now = int(t)
+        if not w[_ON]:
+            begin(p, now)
+        n = w[_TICKS]
+        d = (now - w[_TICK]) & _M
+        if d >= _H:
+            w[_LATE] = w[_LATE] + 1
+            return
+        if d < n:
+            return
+        k = 1
+        if d - n >= n:
+            k = d // n
+        w[_TICK] = (w[_TICK] + k * n) & _M
+        w[_TOLD] = (w[_TOLD] + k) & _M
+        k += w[_AHEAD]
+        n = k - w[_WINDOW] + 1
+        if n > 0:
+            k -= n
+            d = w[_SAME] - n
+            if d < 0:
+                _score(p, n, p, 0)
+            else:
+                w[_SAME] = d
+                w[_LAG] = w[_LAG] + n
+        w[_AHEAD] = k
+
+    return advance
 
 
 class Hierarchy:
@@ -427,49 +466,13 @@ class Hierarchy:
         w[_TRUTH] = levels_truth
         w[_PREDICTION] = levels_prediction
         self.w = w
+        self.truth = taker(w, 0)
+        self.prediction = taker(w, 1)
+        self.advance = watermark(w)
 
     def begin(self, t):
         """A recording begins at tick `t`."""
         begin(self.w, t)
-
-    def truth(self, level, end):
-        """A true segment of `level` (0: the coarsest) ended at tick `end`."""
-        boundary(self.w, 0, level, end)
-
-    def prediction(self, level, end):
-        """A predicted segment of `level` (0: the coarsest) ended at tick `end`."""
-        boundary(self.w, 1, level, end)
-
-    @micropython.viper
-    def advance(self, t: int):
-        """All boundaries before tick `t` are told: scores the queries whose windows end by then."""
-        p = self.w
-        w = ptr32(p)
-        if not w[_ON]:
-            begin(p, t)
-        n = w[_TICKS]
-        d = (t - w[_TICK]) & _M
-        if d >= _H:
-            w[_LATE] = w[_LATE] + 1
-            return
-        if d < n:
-            return
-        k = 1
-        if d - n >= n:
-            k = d // n
-        w[_TICK] = (w[_TICK] + k * n) & _M
-        w[_TOLD] = (w[_TOLD] + k) & _M
-        k += w[_AHEAD]
-        n = k - w[_WINDOW] + 1
-        if n > 0:
-            k -= n
-            d = w[_SAME] - n
-            if d < 0:
-                _score(p, n, p, 0)
-            else:
-                w[_SAME] = d
-                w[_LAG] = w[_LAG] + n
-        w[_AHEAD] = k
 
     def finish(self, t):
         """The recording ends at tick `t`: scores what is left, with windows that end there."""

@@ -27,48 +27,64 @@ _REJECTED = const(14)
 _WORDS = const(15)
 
 
-@micropython.viper
-def _record(w: ptr32, ring: ptr8, loss):
-    """One loss, a whole number in [0, R]; anything else is counted and left out."""
-    x = 0 - 1
-    try:
-        x = int(loss)
-    except Exception:
-        pass
-    if x < 0 or x > w[_LARGEST]:
-        w[_REJECTED] = w[_REJECTED] + 1
-        return
-    n = w[_COUNT] + 1
-    w[_COUNT] = n & _M
-    w[_COUNT + 1] = w[_COUNT + 1] + (n >> 30)
-    n = w[_SUM] + x
-    w[_SUM] = n & _M
-    w[_SUM + 1] = w[_SUM + 1] + (n >> 30)
-    d1 = w[_DECAY] >> 15
-    d0 = w[_DECAY] & 0x7FFF
-    high = w[_FADED] >> 15
-    low = w[_FADED] & 0x7FFF
-    carry = w[_CARRY] + high * d0 + low * d1 + (low * d0 >> 15)
-    w[_FADED] = w[_FADED] + (x << w[_BITS]) - high * d1 - (carry >> 15)
-    w[_CARRY] = carry & 0x7FFF
-    at = w[_AT]
-    n = x
-    if w[_LENGTH] == w[_WINDOW]:
-        n -= ring[2 * at] | ring[2 * at + 1] << 8
-    else:
-        w[_LENGTH] = w[_LENGTH] + 1
-    ring[2 * at] = x & 255
-    ring[2 * at + 1] = x >> 8
-    n += w[_INSIDE]
-    if n < 0:
-        n += int(0x40000000)
-        w[_INSIDE + 1] = w[_INSIDE + 1] - 1
-    w[_INSIDE] = n & _M
-    w[_INSIDE + 1] = w[_INSIDE + 1] + (n >> 30)
-    at += 1
-    if at == w[_WINDOW]:
-        at = 0
-    w[_AT] = at
+def entry(state, kept):
+    """The node's `loss`: a closure, as in samples.py; `kept` holds the losses of the window."""
+
+    @micropython.viper
+    def loss(x):
+        """A loss of the program's own, a whole number in [0, R]; anything else is counted and left out."""
+        w = ptr32(state)
+        ring = ptr8(kept)
+        v = 0 - 1
+        try:
+            v = int(x)
+        except Exception:
+            pass
+        if (w[_LARGEST] - v) | v < 0:
+            w[_REJECTED] = w[_REJECTED] + 1
+            return
+        m = _M
+        n = w[_COUNT] + 1
+        if n > m:
+            w[_COUNT + 1] = w[_COUNT + 1] + 1
+            n = 0
+        w[_COUNT] = n
+        n = w[_SUM] + v
+        if n > m:
+            w[_SUM + 1] = w[_SUM + 1] + 1
+            n &= m
+        w[_SUM] = n
+        n = w[_DECAY]
+        d1 = n >> 15
+        d0 = n & 0x7FFF
+        n = w[_FADED]
+        low = n & 0x7FFF
+        high = n >> 15
+        carry = w[_CARRY] + high * d0 + low * d1 + (low * d0 >> 15)
+        w[_FADED] = n + (v << w[_BITS]) - high * d1 - (carry >> 15)
+        w[_CARRY] = carry & 0x7FFF
+        at = w[_AT]
+        at += at
+        n = w[_INSIDE] + v
+        if w[_LENGTH] == w[_WINDOW]:
+            n -= ring[at] | ring[at + 1] << 8
+            if n < 0:
+                n += int(0x40000000)
+                w[_INSIDE + 1] = w[_INSIDE + 1] - 1
+        else:
+            w[_LENGTH] = w[_LENGTH] + 1
+        if n > m:
+            w[_INSIDE + 1] = w[_INSIDE + 1] + 1
+            n &= m
+        w[_INSIDE] = n
+        ring[at] = v & 255
+        ring[at + 1] = v >> 8
+        at = (at >> 1) + 1
+        if at == w[_WINDOW]:
+            at = 0
+        w[_AT] = at
+
+    return loss
 
 
 class Losses:
@@ -81,9 +97,7 @@ class Losses:
         self.w[_DECAY] = decay
         self.w[_BITS] = fraction_bits(decay, largest)
         self.w[_LARGEST] = largest
-
-    def record(self, x):
-        _record(self.w, self.ring, x)
+        self.record = entry(self.w, self.ring)
 
     def reset(self):
         w = self.w

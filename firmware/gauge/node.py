@@ -3,27 +3,21 @@
 import sys
 
 if sys.implementation.name == "micropython":
-    import micropython
     from micropython import const
 else:
-    from gauge._cpython import const, micropython
+    from gauge._cpython import const
 
 from gauge import join, runs
 from gauge.align import Align
 from gauge.ledger import Ledger
 from gauge.prequential import Prequential
-from gauge.pump import DETECTORS, ENTRY, ROOM, hand_on, pump
-from gauge.runs import segment
-from gauge.samples import entries, free
+from gauge.pump import DETECTORS, ENTRY, ROOM, pump
+from gauge.samples import entries, free, segments
 from gauge.slices import Slices
 
-_M = const(0x3FFFFFFF)
-
 # Words of the join; join.py says what they are.
-_SLICE = const(1)
-_BAD_LABEL = const(46)
 _BUSY = const(56)
-_OVERRUN = const(59)
+_OUT = const(81)
 
 # Estimators that a node may do without: module, class, its update.
 _MORE_PARTS = {
@@ -99,50 +93,26 @@ class Node:
         made = entries(self, self._join)
         self.predict, self.truth, self.predict_with, self.predict_b = made[:4]
         self.predict_batch, self.truth_batch = made[4:]
+        closed = 2 if config["closed"] else 0
+        self.truth_segment = segments(self, closed)
+        self.predict_segment = segments(self, closed + 1)
+        if loss:
+            self.loss = loss.record
+        if "hierarchy" in on:
+            part = self.parts["hierarchy"]
+            # predict_level(level, end), truth_level(level, end), levels_until(t).
+            self.predict_level = part.prediction
+            self.truth_level = part.truth
+            self.levels_until = part.advance
 
-    def predict_level(self, level, end):
-        """A predicted segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
-        self.parts["hierarchy"].prediction(level, end)
+    def _absent(self, *given):
+        raise KeyError("what this entry is for is not in the node's config")
 
-    def truth_level(self, level, end):
-        """A true segment of the hierarchy's `level` (0: coarsest) ends at tick `end`."""
-        self.parts["hierarchy"].truth(level, end)
-
-    @micropython.viper
-    def levels_until(self, t):
-        """All boundaries before tick `t` are told: the hierarchy is scored as far as they allow."""
-        self.parts["hierarchy"].advance(t)
+    loss = predict_level = truth_level = levels_until = _absent
 
     def levels_end(self, t):
         """The hierarchy's recording ends at tick `t`."""
         self.parts["hierarchy"].finish(t)
-
-    def predict_segment(self, label, start, end):
-        """The recogniser's segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
-        self._segment(1, label, start, end)
-
-    def truth_segment(self, label, start, end):
-        """A true segment `[start, end)` in ticks (both ends inclusive in closed mode)."""
-        self._segment(0, label, start, end)
-
-    def _segment(self, side, label, start, end):
-        w = self._join
-        if w[_BUSY]:
-            # Only samples can wait.
-            w[_OVERRUN] += 1
-        elif type(label) is int and type(start) is int and type(end) is int:
-            w[_BUSY] = 1
-            if self.config["closed"]:
-                end = (end & _M) - _M  # + 1: a sum of 2^30 would be an object
-            segment(w, label << 1 | side, start, end)
-            pump(self, self._join)
-            free(self)
-        else:
-            w[_BAD_LABEL] += 1
-
-    def loss(self, x):
-        """A loss of the program's own, a whole number in [0, loss_max]."""
-        self.parts["loss"].record(x)
 
     def finish(self):
         """The recording ends: open segments are closed and everything is settled. What comes next
@@ -164,7 +134,9 @@ class Node:
                 b[i] = 0
             b[0] = 255
             b[5] = 16
-            hand_on(self._arrays, 1)
+            self._join[_OUT] = 1
+            join.flush(self._join)
+            pump(self, self._join)
             join.restart(self._join)
         free(self)
 

@@ -22,37 +22,31 @@ DETECTORS = ("page_hinkley", "ddm", "adwin")
 
 
 @micropython.viper
-def hand_on(arrays, n: int):
-    # Here, and only here, is it known which estimators there are.
-    b = arrays[0]
-    a = arrays[1]
-    if a:
-        _feed_slices(a, 0, a, b, n)
-    a = arrays[2]
-    if a:
-        _feed_prequential(a, 0, b, n)
-    a = arrays[3]
-    if a:
-        _feed_align(a, 0, a, arrays[4], b, n)
-    rest = arrays[5]
-    if rest:
-        i = int(len(rest))
-        while i:
-            i -= 2
-            feed = rest[i]
-            feed(rest[i + 1], b, n)
-
-
-@micropython.viper
 def pump(node, j):
-    # Joins what is known by now and hands it on.
+    # Joins what is known by now and hands it on. Here, and only here, is it known which estimators there are.
     arrays = node._arrays
+    b = arrays[0]
     more = ptr32(j)
     n = 1
     while n:
-        n = int(step(j, 0, j, arrays[0], ROOM))
+        n = int(step(j, 0, j, b, ROOM))
         if n:
-            hand_on(arrays, n)
+            a = arrays[1]
+            if a:
+                _feed_slices(a, 0, a, b, n)
+            a = arrays[2]
+            if a:
+                _feed_prequential(a, 0, b, n)
+            a = arrays[3]
+            if a:
+                _feed_align(a, 0, a, arrays[4], b, n)
+            rest = arrays[5]
+            if rest:
+                i = int(len(rest))
+                while i:
+                    i -= 2
+                    feed = rest[i]
+                    feed(rest[i + 1], b, n)
             if arrays[6]:
                 _restart(node)
         n = more[_MORE]

@@ -381,7 +381,10 @@ def _late(w, o, t):
 
 
 def segment(w, label, start, end):
-    """A whole segment `[start, end)`, known at its end. label: label << 1 | side."""
+    """A whole segment `[start, end)`, known at its end. label: label << 1 | side.
+
+    The usual ones never come here: `segments` of samples.py does the same for them.
+    """
     side = label & 1
     label >>= 1
     start &= _M

@@ -1,9 +1,10 @@
-"""samples: the node's entries that take labels, one or one a slice, and the queue of samples that interrupt an
-update.
+"""samples: the node's entries for labels - one, one a slice, a segment - and the queue of labels that interrupt
+an update.
 
 The entries are closures: where the join's state lies is asked once, not at every call, and a method would be
 looked for in two tables. The usual case, the label goes on one slice further, is written out in each of
-them: a call would cost half as much again.
+them: a call would cost half as much again. Several conditions are one number wherever that can be: a branch
+takes 30 bytes of machine code, an `or` of bits 8.
 """
 
 import sys
@@ -15,9 +16,12 @@ else:
     from gauge._cpython import const, micropython, ptr8, ptr32
 
 from gauge.pump import pump
-from gauge.runs import sure, take
+from gauge.runs import segment, sure, take
 
 _M = const(0x3FFFFFFF)
+_H = const(0x20000000)
+_FAR = const(0x1C000000)
+_UNKNOWN = const(255)
 _NO_LABEL = const(254)  # stands for what is no byte
 _LONGEST = const(0x10000000)
 
@@ -31,6 +35,7 @@ _RECORDS = const(5)
 _LIMIT = const(6)
 _MASK = const(33)
 _OVERLAP = const(37)
+_GAP = const(38)
 _LABELS = const(39)
 _LOSING = const(43)
 _BAD_LABEL = const(46)
@@ -44,6 +49,7 @@ _QUEUE_MASK = const(7)
 _BIN = const(78)
 _HALF_BIN = const(79)
 _SURE = const(83)
+_RING = const(84)
 _T = const(7)
 _Q = const(17)
 _STATE = const(0)
@@ -53,6 +59,9 @@ _END = const(3)
 _LAST = const(4)
 _HEAD = const(5)
 _TAIL = const(6)
+_RAW = const(9)
+_WORDS = const(10)
+_CLOSED = const(1)
 # Words of the ring of changes of the confidence; runs.py says what they are.
 _CHANGES_HEAD = const(1)
 _CHANGES_TAIL = const(2)
@@ -62,19 +71,19 @@ _CHANGES = const(6)
 _LOST_CHANGE = const(256)
 
 
-@micropython.viper
-def _later(node, side: int, t: int, label: int):
+def _later(node, side, t, label):
     # A sample that interrupted an update waits for its end. (Only the interrupt handler writes
     # `_QUEUED`, only what it interrupts writes `_TAKEN`.)
-    w = ptr32(node._join)
-    if ((w[_QUEUED] - w[_TAKEN]) & _M) > _QUEUE_MASK:
-        w[_OVERRUN] = w[_OVERRUN] + 1
+    w = node._join
+    n = w[_QUEUED]
+    if (n - w[_TAKEN]) & _M > _QUEUE_MASK:
+        w[_OVERRUN] += 1
     else:
-        i = _QUEUE + ((w[_QUEUED] & _QUEUE_MASK) << 1)
+        i = _QUEUE + 2 * (n & _QUEUE_MASK)
         w[i] = t
         w[i + 1] = label | side << 24
-        w[_QUEUED] = (w[_QUEUED] + 1) & _M
-    if w[_BUSY] == 0:
+        w[_QUEUED] = n + 1 if n < _M else 0  # a sum of 2^30 would be an object
+    if not w[_BUSY]:
         _catch_up(node)
 
 
@@ -162,12 +171,13 @@ def entries(node, j):
         if x >> 8:
             x = _NO_LABEL
         x |= w[_WITH]
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 1, now & _M, x)
             return
         w[_BUSY] = 1
         n = (now + w[_SLICE] - w[_Q + _START]) & _M
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL] and n <= _LONGEST:
+        i = (now ^ w[_Q + _END]) | (x ^ w[_Q + _LABEL]) | (w[_FAST] ^ 1)
+        if i == 0 and n <= _LONGEST:
             x = (now + w[_SLICE]) & _M
             w[_Q + _END] = x
             w[_Q + _LAST] = now
@@ -190,7 +200,7 @@ def entries(node, j):
         else:
             _sample(node, 1, now & _M, x)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -205,12 +215,13 @@ def entries(node, j):
             return
         if x >> 8:
             x = _NO_LABEL
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 0, now & _M, x)
             return
         w[_BUSY] = 1
         n = (now + w[_SLICE] - w[_T + _START]) & _M
-        if w[_FAST] and now == w[_T + _END] and x == w[_T + _LABEL] and n <= _LONGEST:
+        i = (now ^ w[_T + _END]) | (x ^ w[_T + _LABEL]) | (w[_FAST] ^ 1)
+        if i == 0 and n <= _LONGEST:
             x = (now + w[_SLICE]) & _M
             w[_T + _END] = x
             w[_T + _LAST] = now
@@ -233,7 +244,7 @@ def entries(node, j):
         else:
             _sample(node, 0, now & _M, x)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -251,7 +262,7 @@ def entries(node, j):
             return
         if x >> 8:
             x = _NO_LABEL
-        if w[_BUSY] or w[_QUEUED] != w[_TAKEN]:
+        if w[_BUSY] | (w[_QUEUED] ^ w[_TAKEN]):
             _later(node, 1, now & _M, x | c << 8 | w[_WITH])
             return
         w[_BUSY] = 1
@@ -273,7 +284,8 @@ def entries(node, j):
                 sure(j, now & _M, c)
         x |= w[_WITH]
         n = (now + w[_SLICE] - w[_Q + _START]) & _M
-        if w[_FAST] and now == w[_Q + _END] and x == w[_Q + _LABEL] and n <= _LONGEST:
+        i = (now ^ w[_Q + _END]) | (x ^ w[_Q + _LABEL]) | (w[_FAST] ^ 1)
+        if i == 0 and n <= _LONGEST:
             x = (now + w[_SLICE]) & _M
             w[_Q + _END] = x
             w[_Q + _LAST] = now
@@ -296,7 +308,7 @@ def entries(node, j):
         else:
             _sample(node, 1, now & _M, x)
         w[_BUSY] = 0
-        if w[_QUEUED] != w[_TAKEN]:
+        if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
 
     @micropython.viper
@@ -324,3 +336,105 @@ def entries(node, j):
         _batch(node, j, 0, t, labels)
 
     return predict, truth, predict_with, predict_b, predict_batch, truth_batch
+
+
+def segments(node, what):
+    """The node's `truth_segment` (what: 0) or `predict_segment` (1); 2 more: both ends are inclusive."""
+    # Node and join's state besides three arguments and the side would be too many variables.
+
+    @micropython.viper
+    def tell(label, start, end):
+        j = node._join
+        w = ptr32(j)
+        if w[_BUSY]:
+            # Only samples can wait.
+            w[_OVERRUN] = w[_OVERRUN] + 1
+            return
+        try:
+            x = int(label)
+            a = int(start)
+            b = int(end)
+        except Exception:
+            w[_BAD_LABEL] = w[_BAD_LABEL] + 1
+            return
+        w[_BUSY] = 1
+        m = _M
+        s = int(what)
+        a &= m
+        b = (b + (s >> 1)) & m
+        s &= 1
+        o = _T + _WORDS * s
+        overlap = w[_OVERLAP]
+        # In the usual case it begins where the side ends or later, and the ring has room for all that
+        # follows from it. Then none of the numbers in `usual` is negative.
+        n = (b - a) & m
+        i = w[o]
+        usual = (w[_LABELS] - 1 - x) | x
+        if (x ^ _UNKNOWN) | s == 0:
+            usual = 0
+        usual |= (n - 1) | (_LONGEST - n) | (i - _CLOSED) | (_CLOSED + overlap - i)
+        known = w[o + _END]
+        over = 0
+        put = i >> 1
+        if put:
+            # One is held back; its own time ends where this one begins.
+            known = w[o + _RAW]
+            usual |= 0 - (((a - w[o + _START]) | (b - known)) & _H)
+            over = (known - a) & m
+            if over & _H:
+                over = 0
+            known = (known - over) & m
+        gap = (a - known) & m
+        k = w[o + _TAIL]
+        i = w[_MASK]
+        # (A gap in the prediction while confidences are kept is not usual.)
+        usual |= (0 - gap) & (0 - s) & (0 - w[_SURE])
+        usual |= (_LONGEST - gap) | (_FAR - ((known - w[_POS]) & m) - gap - n) | (i - 1 - k + w[o + _HEAD])
+        if usual < 0:
+            # `segment` of runs.py does the same, and all else.
+            if x >> 8:
+                x = _NO_LABEL
+            segment(j, x << 1 | s, a, b)
+            i = 1
+        else:
+            # Into the ring goes what was held back, then the gap, then this one unless it is held back.
+            y = w[o + _LABEL]
+            to = known
+            m = 2
+            while m >= 0:
+                if put:
+                    n = (i + 1) * s + (k & i)
+                    if overlap:
+                        w[_RING + 4 * (i + 1) + n] = over
+                    n = _RING + (n << 1)
+                    w[n] = y
+                    w[n + 1] = to
+                    k += 1
+                over = 0
+                put = gap
+                y = w[_GAP] & (s - 1)
+                to = a
+                if m < 2:
+                    put = 1 - overlap
+                    y = x
+                    to = b
+                m -= 1
+            w[_FAST] = 0
+            w[o + _TAIL] = k
+            w[o + _LABEL] = x
+            w[o + _START] = a
+            w[o + _LAST] = (b - 1) & _M
+            w[o] = _CLOSED + overlap
+            if overlap:
+                w[o + _RAW] = b
+                b = a
+            w[o + _END] = b
+            # What the other side knows may be joined up to there already.
+            i = overlap | w[_LOSING] | (w[_T + _Q - o + _END] ^ w[_POS])
+        if i:
+            pump(node, j)
+        w[_BUSY] = 0
+        if w[_QUEUED] ^ w[_TAKEN]:
+            _catch_up(node)
+
+    return tell

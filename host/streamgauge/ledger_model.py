@@ -180,8 +180,14 @@ def objects_bytes(config: Config) -> int:
     made = [*on, *(["loss"] if config["loss_max"] else [])]
     further = [name for name in on if name in _FURTHER]
     fed = sum(name in _FED for name in further)
-    node = heap.instance(11)  # config, ledger, join, parts, arrays, and six entries:
-    node += 2 * heap.cell() + 5 * heap.closure(2) + heap.closure(1)
+    # config, ledger, join, parts, arrays, and entries: of labels, of segments, and those of two parts.
+    labels = 2 * heap.cell() + 5 * heap.closure(2) + heap.closure(1)
+    by_itself = 2 * heap.cell() + heap.closure(2)
+    node = heap.instance(5 + 6 + 2 + ("loss" in made) + 3 * ("hierarchy" in on)) + labels + 2 * by_itself
+    if "loss" in made:
+        node += by_itself
+    if "hierarchy" in on:
+        node += 2 * by_itself + heap.cell() + heap.closure(1)
     ledger = heap.instance(3) + heap.appended_list(len(taken)) + len(taken) * heap.fixed_tuple(2)
     confidence = heap.fixed_tuple(3) if "reliability" in on else 0
     listed = heap.dictionary(len(_ON_BOARD) + len(further), len(_ON_BOARD)) + heap.fixed_tuple(7)

@@ -111,7 +111,7 @@ def everything() -> Profile:
 @pytest.mark.parametrize("make", [lambda: load_profile("sensor"), everything])
 def test_what_fits_fits_and_nothing_larger_does(room: int, make: Any) -> None:
     profile = make()
-    if profile["estimators.on"] == list(ESTIMATORS) and room < 20_000:
+    if profile["estimators.on"] == list(ESTIMATORS) and room <= 20_000:
         profile = profile.with_values({"capacity.labels": 10})
     found = fit(profile, room)
     task = budgets.many_labels(profile)

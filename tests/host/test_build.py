@@ -151,6 +151,17 @@ def signatures(path: Path) -> dict[str, list[str]]:
     return found
 
 
+def closures(module: str, factory: str) -> dict[str, list[str]]:
+    """Argument names of the functions that another one makes."""
+    tree = ast.parse((FIRMWARE / "gauge" / f"{module}.py").read_text())
+    (made,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == factory)
+    return {
+        item.name: [argument.arg for argument in item.args.args]
+        for item in made.body
+        if isinstance(item, ast.FunctionDef)
+    }
+
+
 @pytest.mark.parametrize("stub", sorted(path.name for path in (FIRMWARE / "gauge").glob("*.pyi")))
 def test_the_types_for_editors_say_what_the_sources_have(stub: str) -> None:
     typed = signatures(FIRMWARE / "gauge" / stub)
@@ -161,12 +172,13 @@ def test_the_types_for_editors_say_what_the_sources_have(stub: str) -> None:
             for name, arguments in signatures(FIRMWARE / "gauge" / "node.py").items()
             if name.startswith("Node.")
         }
-        # The entries for one label are closures that a node keeps as attributes.
-        tree = ast.parse((FIRMWARE / "gauge" / "samples.py").read_text())
-        (made,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "entries")
-        source |= {
-            f"Node.{item.name}": ["self", *(argument.arg for argument in item.args.args)]
-            for item in made.body
-            if isinstance(item, ast.FunctionDef)
+        # Entries are closures that a node keeps as attributes.
+        made = {
+            "loss": closures("loss", "entry")["loss"],
+            "levels_until": closures("hierarchy", "watermark")["advance"],
+            **dict.fromkeys(("truth_segment", "predict_segment"), closures("samples", "segments")["tell"]),
+            **dict.fromkeys(("truth_level", "predict_level"), closures("hierarchy", "taker")["tell"]),
+            **closures("samples", "entries"),
         }
+        source |= {f"Node.{name}": ["self", *arguments] for name, arguments in made.items()}
     assert typed == source

@@ -53,6 +53,7 @@ NO_UPDATE = {
     "samples": {"entries"},
     "node": {
         "Node.__init__",
+        "Node._absent",
         "Node._settle",
         "Node.alarm",
         "Node.holdout_due",
@@ -228,6 +229,9 @@ def streams() -> Iterator[Calls]:
             # As if the window's sum had come down to 2^30: the next loss that leaves it borrows.
             told.poke("loss", loss._INSIDE, 0)
             told.poke("loss", loss._INSIDE + 1, 1)
+            # And as if count and sum were about to reach it.
+            told.poke("loss", loss._COUNT, WRAP - 1)
+            told.poke("loss", loss._SUM, WRAP - 1)
         told.loss(rng.choice([0, 1, 1000, 999, 1001, -1, WRAP - 1, 500]))
     told.reset()
     told.finish()
