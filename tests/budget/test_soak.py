@@ -85,9 +85,10 @@ class Growing(Engine):
         timeout: float = 120.0,
     ) -> RunOutput:
         grow = (
-            "from gauge.node import Node\nkept = []\nplain = Node.truth_batch\n"
-            "def truth_batch(self, t, labels):\n    kept.append(bytes(labels))\n    plain(self, t, labels)\n"
-            "Node.truth_batch = truth_batch\n"
+            "from gauge.node import Node\nkept = []\nmake = Node.__init__\n"
+            "def init(self, config):\n    make(self, config)\n    plain = self.truth_batch\n"
+            "    def truth_batch(t, labels):\n        kept.append(bytes(labels))\n        plain(t, labels)\n"
+            "    self.truth_batch = truth_batch\nNode.__init__ = init\n"
         )
         return self._engine.run(grow + script, files, heap_bytes, timeout)
 
