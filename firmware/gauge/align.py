@@ -730,9 +730,15 @@ def feed(w: ptr32, e: int, a, cells, b: ptr32, n: int):
         i += _ENTRY
         n -= 1
         if b[i - _ENTRY] == _UNKNOWN:
-            w[_NOW] = now
-            _unknown(a, cells, b[i - _ENTRY + 1] & 255, ticks, flags, b[i - _ENTRY + 7])
-            now = w[_NOW]
+            if w[_IN_UNKNOWN] == 0 or flags & 16 or b[i - _ENTRY + 7]:
+                _unknown(a, cells, b[i - _ENTRY + 1] & 255, ticks, flags, b[i - _ENTRY + 7])
+                now = w[_NOW]
+            else:
+                # It only goes on.
+                now = (now + ticks) & _M
+                w[_NOW] = now
+                w[_T + _NEXT] = now
+                w[_Q + _NEXT] = now
             continue
         if ticks == 0 and flags & 3 == 0:
             continue
