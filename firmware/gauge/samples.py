@@ -62,6 +62,7 @@ _TAIL = const(6)
 _RAW = const(9)
 _WORDS = const(10)
 _CLOSED = const(1)
+_OPEN = const(2)
 # Words of the ring of changes of the confidence; runs.py says what they are.
 _CHANGES_HEAD = const(1)
 _CHANGES_TAIL = const(2)
@@ -108,17 +109,20 @@ def _catch_up(node):
 
 
 @micropython.viper
-def _sample(node, side: int, t: int, label: int):
-    # A sample that is more than the open label's next slice.
-    j = node._join
+def _sample(node, j, side: int, t: int, label: int):
+    # A sample that is more than the next slice of a piece that is open on both sides.
     w = ptr32(j)
-    take(j, label, j, 0, j, side, t)
-    o = _Q
-    i = _T
-    if side == 0:
-        o = _T
-        i = _Q
-    if w[i + _END] != w[_POS] or w[_LOSING] or w[o + _TAIL] - w[o + _HEAD] > w[_MASK]:
+    o = _T + _WORDS * side
+    end = (t + w[_SLICE]) & _M
+    x = (t ^ w[o + _END]) | (label ^ w[o + _LABEL]) | (w[o + _STATE] ^ _OPEN) | w[_OVERLAP]
+    if x == 0 and ((end - w[o + _START]) & _M) <= _LONGEST and ((end - w[_POS]) & _M) <= _FAR:
+        # The label goes on, as when the truth is late: `take` would do no more.
+        w[o + _END] = end
+        w[o + _LAST] = t
+    else:
+        take(j, label, j, 0, j, side, t)
+    x = w[_MASK] - w[o + _TAIL] + w[o + _HEAD]
+    if (w[_T + _Q - o + _END] ^ w[_POS]) | w[_LOSING] | (x & _H):
         pump(node, j)
 
 
@@ -198,7 +202,7 @@ def entries(node, j):
                 if x >= w[_LIMIT]:
                     pump(node, j)
         else:
-            _sample(node, 1, now & _M, x)
+            _sample(node, j, 1, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
@@ -242,7 +246,7 @@ def entries(node, j):
                 if x >= w[_LIMIT]:
                     pump(node, j)
         else:
-            _sample(node, 0, now & _M, x)
+            _sample(node, j, 0, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)
@@ -306,7 +310,7 @@ def entries(node, j):
                 if x >= w[_LIMIT]:
                     pump(node, j)
         else:
-            _sample(node, 1, now & _M, x)
+            _sample(node, j, 1, now & _M, x)
         w[_BUSY] = 0
         if w[_QUEUED] ^ w[_TAKEN]:
             _catch_up(node)

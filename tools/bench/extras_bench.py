@@ -26,7 +26,6 @@ sys.path.insert(0, str(HERE))
 from node_bench import (  # noqa: E402
     BIG_HEAP,
     MARK,
-    SHARES,
     Report,
     Stream,
     count_micropython,
@@ -51,8 +50,6 @@ ONE_SAMPLE = 4000
 STATE_BYTES = 16 * 1024
 HEAP = 96 * 1024
 MOST_SLICES = 20_000
-EACH = 1500
-ENTRIES = ("predict_b", "predict_with", "truth", "levels_until")
 
 
 def config_of(on: Sequence[str], labels: int, slice_: int, **values: Any) -> dict[str, Any]:
@@ -89,13 +86,13 @@ def batch(stream: Stream, on: Sequence[str]) -> float:
     return (work - mark) / len(stream)
 
 
-def _single(stream: Stream, on: Sequence[str], each: int, changing: bool) -> list[int]:
+def _single(stream: Stream, on: Sequence[str], changing: bool) -> list[int]:
     files = {
         **firmware.build("armv6m"),
         "config.json": json.dumps(config_of(on, stream.labels, stream.slice)).encode(),
         "rows.bin": rows_of(stream, changing),
     }
-    script = program("extras", EACH=each, **_beside(on))
+    script = program("extras", **_beside(on))
     counts = count_micropython(MARK + script, files, heap_bytes=BIG_HEAP)
     return list(counts.between)
 
@@ -110,22 +107,9 @@ def _beside(on: Sequence[str]) -> dict[str, int]:
 
 def single(stream: Stream, on: Sequence[str], changing: bool = True) -> float:
     """Instructions a call of the one-sample entries, without the loop around them."""
-    _, loop, work = _single(stream, on, 0, changing)
+    _, loop, work = _single(stream, on, changing)
     beside = _beside(on)
     return (work - loop) / ((2 + beside["SECOND"] + beside["LEVELS"]) * len(stream))
-
-
-def single_each(stream: Stream) -> dict[str, dict[str, int]]:
-    """How the calls of each entry are spread with all on, within some tens of instructions."""
-    part = Stream(stream.name, stream.truth[:EACH], stream.prediction[:EACH], stream.labels, stream.slice)
-    mark, loop, *calls = _single(part, ALL, 1, True)
-    around = loop // (len(ENTRIES) * len(part)) + mark
-    found = {}
-    for i, entry in enumerate(ENTRIES):
-        costs = sorted(count - around for count in calls[i : len(ENTRIES) * len(part) : len(ENTRIES)])
-        found[entry] = {"mean": sum(costs) // len(costs)}
-        found[entry] |= {name: costs[int(share * (len(costs) - 1))] for name, share in SHARES}
-    return found
 
 
 def memory(report: Report) -> dict[str, Any]:
@@ -182,10 +166,6 @@ def measure(stream: Stream, report: Report) -> dict[str, Any]:
     steady = single(stream, ALL, changing=False)
     found["all"]["single_steady"] = steady
     print(f"  {'  where the confidence stays the same':<46} {steady:>9,.0f}", flush=True)
-    found["all"]["each"] = single_each(stream)
-    for entry, costs in found["all"]["each"].items():
-        listed = ", ".join(f"{name} {value:,}" for name, value in costs.items())
-        print(f"  {entry}: {listed}", flush=True)
     return found
 
 

@@ -42,7 +42,7 @@ C_SOURCES = sorted((HERE / "node_c").glob("*.c"))
 # A microcontroller's program is not position-independent, which Debian's compiler makes it unless told.
 C_FLAGS = (*_FLAGS, "-fno-pie", "-no-pie")
 ESTIMATORS = ("align", "slices", "prequential")
-TIMES_C = 5.0
+TIMES_C = 4.0
 ONE_SAMPLE = 3000
 STATE_BYTES = 8 * 1024
 CODE_BYTES = 24 * 1024

@@ -1,7 +1,6 @@
 # ruff: noqa: F821
 # Plays label arrays slice by slice, with a second recogniser and confidences where the node reads them,
-# between two marks; the loop without the calls lies between the two marks before. With EACH there is a mark
-# after every call as well.
+# between two marks; the loop without the calls lies between the two marks before.
 import gc
 import json
 
@@ -66,22 +65,6 @@ def no_levels(node, t):
         pass
 
 
-def play_marked(node, rows, step):
-    t = 0
-    i = 0
-    while i < len(rows):
-        node.predict_b(t, rows[i + 1])
-        mark()
-        node.predict_with(t, rows[i], rows[i + 2])
-        mark()
-        node.truth(t, rows[i + 3])
-        mark()
-        levels(node, t)
-        mark()
-        t += step
-        i += 4
-
-
 config = gauge.load("config.json")
 with open("rows.bin", "rb") as file:
     rows = file.read()
@@ -92,7 +75,7 @@ mark()
 mark()
 nothing(node, rows, config["slice"])
 mark()
-(play_marked if EACH else play)(node, rows, config["slice"])
+play(node, rows, config["slice"])
 mark()
 node.finish()
 print(json.dumps(node.raw()))
