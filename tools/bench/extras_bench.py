@@ -4,9 +4,9 @@
 
 Each estimator alone, the core three, and all together: through the batch entries (where the second
 recogniser's label and the confidence stay the same), and through one-sample calls with a second recogniser
-and a confidence that changes with every sample, so that every record is a run of its own. A mark's own cost
-is taken off, and so is that of the loop. Then the memory of all together with 16 labels: state, code, and
-whether a recording runs in a heap of 96 KB that holds the machine code too.
+and a confidence that changes with every sample. A mark's own cost is taken off, and so is that of the loop.
+(docs/instructions.md has the same for inputs that every clone has, beside C.) Then the memory of all together
+with 16 labels: state, code, and whether a recording runs in a heap of 96 KB that holds the machine code too.
 
 Recordings as in node_bench.py. Exits with 1 when a limit is passed.
 """
