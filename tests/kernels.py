@@ -33,7 +33,7 @@ def play(part, path, buffer):
             if not n:
                 return allocated
             before = micropython.mem_total()
-            {feed}(w, buffer, n)
+            {feed}(w, 0, w, buffer, n)
             allocated += micropython.mem_total() - before
 """
 
@@ -73,7 +73,7 @@ def feed(kernel: Any, part: Any, stream: array[int], room: int = 16) -> None:
     """Hand the entries on, at most `room` a call, and check that no stored number is out of range."""
     for at in range(0, len(stream), room * ENTRY):
         some = stream[at : at + room * ENTRY]
-        kernel(part.w, some, len(some) // ENTRY)
+        kernel(part.w, 0, part.w, some, len(some) // ENTRY)
     assert all(0 <= word <= WRAP for word in part.w)
 
 

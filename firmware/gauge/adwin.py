@@ -108,10 +108,9 @@ def _drop(w: ptr32, row: int, stay: int):
 
 
 @micropython.viper
-def feed(a, b: ptr32, entries: int):
+def feed(w: ptr32, i: int, a, b: ptr32, entries: int):
     """Takes `entries` entries of the join."""
     # One function: a call costs as much as a row's test.
-    w = ptr32(a)
     grain = w[_GRAIN]
     per = w[_PER_ROW]
     rows = w[_ROWS]

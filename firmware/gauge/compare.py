@@ -55,7 +55,7 @@ _RING = const(50)  # two bits a record, 15 records a word: 1 only A wrong, 2 onl
 
 
 @micropython.viper
-def feed(w: ptr32, b: ptr32, entries: int):
+def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
     """Takes `entries` entries of the join; B's label is in bits 16 to 23 of the prediction."""
     # One function without calls: a call costs as much as five records.
     shift = w[_SHIFT] - 1

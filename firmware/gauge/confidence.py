@@ -40,7 +40,7 @@ ROOM = const(8)  # entries
 
 
 @micropython.viper
-def feed(parts, b: ptr32, entries: int):
+def feed(parts, n: int, a, b: ptr32, entries: int):
     """Takes `entries` entries of the join; parts: its state, room for `ROOM` entries, the table's state."""
     w = ptr32(parts[0])
     buffer = parts[1]
@@ -90,11 +90,13 @@ def feed(parts, b: ptr32, entries: int):
                 out[o + 4] = n
                 o += _ENTRY
                 if o == ROOM * _ENTRY:
-                    _table(parts[2], buffer, ROOM)
+                    table = parts[2]
+                    _table(table, 0, table, buffer, ROOM)
                     o = 0
         e += _ENTRY
     if o:
-        _table(parts[2], buffer, o // _ENTRY)
+        table = parts[2]
+        _table(table, 0, table, buffer, o // _ENTRY)
     w[s + _NOW] = confidence
     w[s + _HEAD] = head
 

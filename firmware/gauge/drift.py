@@ -76,12 +76,11 @@ VALUE = const(3)
 
 
 @micropython.viper
-def feed(a, b: ptr32, entries: int):
+def feed(w: ptr32, x: int, a, b: ptr32, entries: int):
     """Page-Hinkley takes `entries` entries of the join; of values: their losses in word 2.
 
     While g is 0, records without loss leave it so: of such a run only the mean is worked out.
     """
-    w = ptr32(a)
     source = w[_SOURCE]
     sides = w[_SIDES]
     delta = w[_DELTA]
@@ -242,12 +241,11 @@ def _alarm(w: ptr32, way: int, value: int, k: int, first: int):
 
 
 @micropython.viper
-def feed_ddm(a, b: ptr32, entries: int):
+def feed_ddm(w: ptr32, p: int, a, b: ptr32, entries: int):
     """DDM takes `entries` entries of the join.
 
     While there are no losses p + s falls, so that of such a run only the last record matters.
     """
-    w = ptr32(a)
     warmup = w[_WARMUP]
     e = 0
     entries *= _ENTRY

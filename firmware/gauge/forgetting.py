@@ -37,7 +37,7 @@ _ROWS = const(30)  # per label: halvings paid, then the cells
 
 
 @micropython.viper
-def feed(w: ptr32, b: ptr32, entries: int):
+def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
     """Takes `entries` entries of the join."""
     # One function without calls: a call costs as much as five records.
     block = w[_BLOCK]

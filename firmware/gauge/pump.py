@@ -46,7 +46,8 @@ def pump(node, j):
                 while i:
                     i -= 2
                     feed = rest[i]
-                    feed(rest[i + 1], b, n)
+                    a = rest[i + 1]
+                    feed(a, 0, a, b, n)
             if arrays[6]:
                 _restart(node)
         n = more[_MORE]

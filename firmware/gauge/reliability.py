@@ -39,7 +39,7 @@ _LARGE = const(0x20000000)
 
 
 @micropython.viper
-def feed(w: ptr32, b: ptr32, entries: int):
+def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
     """Takes `entries` entries of the join; the confidence is in bits 8 to 15 of the prediction."""
     # One function without calls: a call costs as much as five records.
     block = w[_BLOCK]

@@ -38,7 +38,7 @@ def alarms(kernel: Any, part: Any, stream: array[int]) -> list[tuple[int, int, d
     """Every alarm as (record, direction, raw), the stream handed on entry by entry."""
     found = []
     for at in range(0, len(stream), kernels.ENTRY):
-        kernel(part.w, stream[at : at + kernels.ENTRY], 1)
+        kernel(part.w, 0, part.w, stream[at : at + kernels.ENTRY], 1)
         if part.take():
             raw = part.raw()
             assert raw["alarms"] == len(found) + 1

@@ -205,7 +205,7 @@ with open("stream.bin", "rb") as file:
 
 def play(w, calls):
     for some in calls:
-        {feed}(w, some, len(some) // 8)
+        {feed}(w, 0, w, some, len(some) // 8)
 
 mark()
 play(part.w, calls)
