@@ -87,7 +87,7 @@ def losses(seed: int, longest: int) -> np.ndarray[Any, Any]:
 def alarms(kernel: Any, node: Any, x: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
     found = []
     for loss in x.astype(int).tolist():
-        kernel(node.w, array("i", (0, loss, 0, 1, 1, 0, 0, 0)), 1)
+        kernel(node.w, 0, node.w, array("i", (0, loss, 0, 1, 1, 0, 0, 0)), 1)
         if node.take():
             found.append((node.raw()["record"], node.raw()["direction"]))
     return found

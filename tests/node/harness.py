@@ -471,7 +471,7 @@ class Pieces:
         self.ends: tuple[list[int], list[int]] = ([], [])
         node._arrays = (*node._arrays[:5], (self._take, None), False)
 
-    def _take(self, _: None, entries: Any, n: int) -> None:
+    def _take(self, _: None, __: int, ___: None, entries: Any, n: int) -> None:
         for i in range(0, 8 * n, 8):
             g, p, _, ticks, records, flags = entries[i : i + 6]
             self.ticks += [(g, p & 255)] * ticks
