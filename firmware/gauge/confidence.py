@@ -40,12 +40,14 @@ ROOM = const(8)  # entries
 
 
 @micropython.viper
-def feed(parts, n: int, a, b: ptr32, entries: int):
-    """Takes `entries` entries of the join; parts: its state, room for `ROOM` entries, the table's state."""
+def feed(parts, n: int, more, b: ptr32, entries: int):
+    """Takes `entries` entries of the join; parts: its state, room for `ROOM` entries, the table's state. (`more`
+    are the same once more, as every estimator has it.)"""
     w = ptr32(parts[0])
     buffer = parts[1]
     out = ptr32(buffer)
     s = w[_SURE]
+    mask = w[s]
     step = w[_SLICE]
     entries *= _ENTRY
     # The records that end here began before the join's position, and so did those it still holds.
@@ -58,30 +60,31 @@ def feed(parts, n: int, a, b: ptr32, entries: int):
     confidence = w[s + _NOW]
     head = w[s + _HEAD]
     tail = w[s + _TAIL]
-    i = s + _CHANGES + ((head & w[s]) << 1)
+    # Ticks from there to the next change; from then on each change is told by the one before it.
+    ahead = _H
+    i = s + _CHANGES + ((head & mask) << 1)
+    if head < tail:
+        ahead = ((w[i] - now + _H) & _M) - _H
     o = 0
     e = 0
     while e < entries:
         left = b[e + 4]
         while left:
-            n = left
-            while head < tail:
-                n = (w[i] - now) & _M
-                if n and n < _H:
-                    # It holds up to the next change.
-                    if n <= step:
-                        n = 1
-                    elif n >= left * step:
-                        n = left
-                    else:
-                        n = (n + step - 1) // step
-                    break
+            while ahead <= 0:
                 confidence = w[i + 1]
+                now = w[i]
                 head += 1
-                i = s + _CHANGES + ((head & w[s]) << 1)
-                n = left
+                i = s + _CHANGES + ((head & mask) << 1)
+                if head < tail:
+                    ahead += (w[i] - now) & _M
+                else:
+                    ahead = _H
+            n = left
+            if ahead <= step:
+                n = 1
+            elif ahead < left * step:
+                n = (ahead + step - 1) // step
             left -= n
-            now = (now + n * step) & _M
             if confidence == _LOST:
                 w[s + _MISSED] = (w[s + _MISSED] + n) & _M
             else:
@@ -93,6 +96,8 @@ def feed(parts, n: int, a, b: ptr32, entries: int):
                     table = parts[2]
                     _table(table, 0, table, buffer, ROOM)
                     o = 0
+            if head < tail:
+                ahead -= n * step
         e += _ENTRY
     if o:
         table = parts[2]

@@ -39,9 +39,22 @@ _LARGE = const(0x20000000)
 
 
 @micropython.viper
+def _halve(w: ptr32, i: int, column: int):
+    # Columns 0 to 2, or 3, of all bins.
+    i = _ROWS + (w[_BINS] << 2)
+    while i > _ROWS:
+        i -= 4
+        w[i + column] = w[i + column] + 1 >> 1
+        if column == 0:
+            w[i + 1] = w[i + 1] + 1 >> 1
+            w[i + 2] = w[i + 2] + 1 >> 1
+
+
+@micropython.viper
 def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
-    """Takes `entries` entries of the join; the confidence is in bits 8 to 15 of the prediction."""
-    # One function without calls: a call costs as much as five records.
+    """Takes `entries` entries of the join; the confidence is in bits 8 to 15 of the prediction. (`a` is the
+    state `w` as an object; `n` is an argument because the first two live in registers.)"""
+    # No calls but to halve: a call costs as much as five records.
     block = w[_BLOCK]
     shift = w[_SHIFT] - 1
     fading = w[_GROWTH]
@@ -69,6 +82,23 @@ def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
             w[i + 1] = w[i + 1] + 1
         w[i] = n
         i = _ROWS + (sure * bins >> 8 << 2) + column
+        if fading == 0:
+            # Every record weighs 256.
+            while left:
+                n = left
+                if n > 0x8000:
+                    n = 0x8000
+                left -= n
+                c = w[i] + (n << 8)
+                w[i] = c
+                if column == 0:
+                    if right:
+                        w[i + 1] = w[i + 1] + (n << 8)
+                    w[i + 2] = w[i + 2] + n * sure
+                if c >= _LARGE:
+                    _halve(a, 0, column)
+            e += _ENTRY
+            continue
         lo = w[o]
         h = lo >> 15
         lo &= 0x7FFF
@@ -80,52 +110,34 @@ def feed(w: ptr32, n: int, a, b: ptr32, entries: int):
                 n = left
             left -= n
             j += n
-            if fading:
-                d = w[_TABLE + j]
-                c = d >> 15
-                c = h * c + (h * (d & 0x7FFF) + lo * c >> 15)
-                c = (c >> shift) + 1 >> 1
-                n = c - done
-                done = c
-            else:
-                n <<= 8
-            c = w[i] + n
-            w[i] = c
+            d = w[_TABLE + j]
+            c = d >> 15
+            c = h * c + (h * (d & 0x7FFF) + lo * c >> 15)
+            c = (c >> shift) + 1 >> 1
+            n = c - done
+            done = c
+            w[i] = w[i] + n
             if column == 0:
                 if right:
                     w[i + 1] = w[i + 1] + n
                 w[i + 2] = w[i + 2] + ((n >> 15) * sure << 7) + ((n & 0x7FFF) * sure + 128 >> 8)
             if j == block:
+                # The clock goes on as in fade.py.
                 j = 0
                 done = 0
-                d = 0
-                if fading:
-                    # The clock goes on as in fade.py.
-                    d = fading >> 15
-                    n = fading & 0x7FFF
-                    c = w[o + 1] + h * n + lo * d + (lo * n >> 15)
-                    n = w[o] + h * d + (c >> 15)
-                    c &= 0x7FFF
-                    d = 0
-                    if n >= int(0x40000000):
-                        c = (c | (n & 1) << 15) >> 1
-                        n >>= 1
-                        d = 1
-                    w[o + 1] = c
-                    w[o] = n
-                    h = n >> 15
-                    lo = n & 0x7FFF
-                elif c >= _LARGE:
-                    d = 1
-                if d:
-                    # Columns 0 to 2, or 3, of all bins are halved.
-                    n = _ROWS + (bins << 2)
-                    while n > _ROWS:
-                        n -= 4
-                        w[n + column] = w[n + column] + 1 >> 1
-                        if column == 0:
-                            w[n + 1] = w[n + 1] + 1 >> 1
-                            w[n + 2] = w[n + 2] + 1 >> 1
+                d = fading >> 15
+                n = fading & 0x7FFF
+                c = w[o + 1] + h * n + lo * d + (lo * n >> 15)
+                n = w[o] + h * d + (c >> 15)
+                c &= 0x7FFF
+                if n >= int(0x40000000):
+                    c = (c | (n & 1) << 15) >> 1
+                    n >>= 1
+                    _halve(a, 0, column)
+                w[o + 1] = c
+                w[o] = n
+                h = n >> 15
+                lo = n & 0x7FFF
         w[o + 2] = j
         w[o + 3] = done
         e += _ENTRY
