@@ -556,12 +556,12 @@ def advance(a, cells):
         if (now - te) & _H or (edge - te) & _H:
             break
         stop += 1
-    while w[_ROWS] < stop:
-        if w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * mask + 2:
-            _room(a, cells)
-        _rows(a, 0, cells, stop)
-    # Also without a new row: what came of the prediction since then may have decided more.
-    _decide(a, cells)
+    if stop > w[_ROWS]:
+        while w[_ROWS] < stop:
+            if w[_USED] + w[_Q + _TAIL] - w[_LO] > 2 * mask + 2:
+                _room(a, cells)
+            _rows(a, 0, cells, stop)
+        _decide(a, cells)
     _tidy(a, 0, 0)
 
 

@@ -364,11 +364,13 @@ static void force(sequence_t *sequence) {
 
 /* Computes the rows that nothing to come can change, commits what is decided. */
 static void advance(void) {
+    int32_t before = rows;
     while (rows < truth.tail && since(prediction.next, segment(&truth, rows)->end) >= 0) {
         make_room();
         compute_row();
     }
-    decide();
+    if (rows > before)
+        decide();
     tidy(false);
 }
 
