@@ -344,7 +344,7 @@ def _start(w):
             w[o + _STATE] = 1
             w[o + _FIRST] = w[o + _END] = w[_POS]
             if w[_LOSING] and (w[_LOST] - w[_POS]) & _M > _STALE:
-                # As `_forget` in runs.py.
+                # As `_lost` in runs.py.
                 w[o + _END] = w[_LOST]
             w[o + _LAST] = (w[o + _END] - 1) & _M
         w[o + _LEAD] = 1 if w[o + _FIRST] != w[_POS] else 0

@@ -18,12 +18,12 @@ else:
 
 from gauge import figures, join
 from gauge.node import free
+from gauge.pump import DETECTORS
 from gauge.text import Text, encode
 
 # Bytes of the longest line, and what its end takes. A field that does not fit is left out.
 _ROOM = const(1024)
 _CLOSE = const(10)
-_DETECTORS = ("page_hinkley", "ddm", "adwin")
 _heap = hasattr(gc, "mem_free")
 
 
@@ -39,7 +39,7 @@ class Line:
         self._figures = array("i", bytes(4 * 32))
         self._text = Text(_ROOM)
         self._at = 0
-        self._alarms = [(b"d." + encode(name), node.parts[name]) for name in _DETECTORS if name in node.parts]
+        self._alarms = [(b"d." + encode(name), node.parts[name]) for name in DETECTORS if name in node.parts]
         self.lines = 0
 
     def write(self, stream):
